@@ -1,0 +1,204 @@
+"""What a question leads to: hits, a context, citations, figures, verdicts, and the events an answer is made of.
+
+An answer *is* its ordered stream of events. Offsets are characters of the answer's text; pages count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kb_qa.elements import Block, Chunk
+from kb_qa.geometry import BBox, Region
+
+Language = Literal["en", "zh"]
+Level = Literal["text", "page", "region"]
+LevelChoice = Literal["auto", "text", "page", "region"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search is limited to; an empty tuple means no limit. Documents by name or id."""
+
+    documents: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    element_types: tuple[str, ...] = ()
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    language: Language
+    filters: Filters = Filters()
+    level: LevelChoice = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk found for a question. `scores` by what scored ("dense", "lexical", "fused"); higher is better.
+
+    `dense` is a cosine similarity, `lexical` a negated BM25, `fused` the sum of reciprocal ranks.
+    """
+
+    chunk: Chunk
+    scores: Mapping[str, float]
+
+    @property
+    def score(self) -> float:
+        return self.scores["fused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Material number `number` (from 1) of a context. `label` is what readers see: `briefing.pdf · P4·表格`."""
+
+    number: int
+    hit: Hit
+    label: str
+
+    @property
+    def chunk(self) -> Chunk:
+        return self.hit.chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The numbered materials, rendered for readers (S5.4) and, neutrally named, for a model."""
+
+    materials: tuple[Material, ...]
+    for_readers: str
+    for_models: str
+
+    def block(self, material: int, block: int) -> Block:
+        """Block `block` (from 0) of material `material` (from 1). IndexError where there is none."""
+        if material < 1 or block < 0:
+            raise IndexError(f"no block {block} in material {material}")
+        return self.materials[material - 1].chunk.blocks[block]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where a quote stands: per page the union box and one rectangle per line. `method` says how it was matched."""
+
+    found: bool
+    regions: tuple[LocatedRegion, ...] = ()
+    method: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedRegion:
+    page: int
+    bbox: BBox
+    rects: tuple[BBox, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Claim `[start, end)` of the answer → block → regions.
+
+    `number` is the number as shown. `located` holds the rectangles of the quoted words; where they were not found it
+    is empty and the regions are the block's own.
+    """
+
+    number: int
+    start: int
+    end: int
+    cited_text: str
+    level: Level
+    label: str
+    document_id: str
+    document: str
+    element_type: str
+    element_id: str = ""
+    section: tuple[str, ...] = ()
+    regions: tuple[Region, ...] = ()
+    located: Located = Located(found=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """One place a figure stands: element, page and bbox, and the string printed there."""
+
+    element_id: str
+    document_id: str
+    page: int | None
+    bbox: BBox | None
+    printed: str
+
+
+FigureStatus = Literal["exact", "question_echo", "exempt", "unsupported", "unparsed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number of the answer, at `[start, end)` of its text, and what supports it."""
+
+    raw: str
+    start: int
+    end: int
+    kind: str
+    value: str
+    status: FigureStatus
+    support: tuple[Support, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the guard says of one unit (sentence, list item, table row) of an answer."""
+
+    released: bool
+    text: str
+    figures: tuple[Figure, ...] = ()
+
+
+# What a model yields, in order; materials count from 1, blocks from 0.
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCitation:
+    """The text since the last citation rests on block `block` of material `material`."""
+
+    material: int
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStop:
+    """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind."""
+
+    stop_reason: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+ModelEvent = TextDelta | BlockCitation | ModelStop
+
+EventName = Literal[
+    "start",
+    "sources",
+    "delta",
+    "citation",
+    "figure",
+    "withheld",
+    "refusal",
+    "references",
+    "usage",
+    "end",
+    "error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEvent:
+    """One event of an answer. `id` counts from 1; `data` is plain JSON data, nothing else."""
+
+    id: int
+    event: EventName
+    data: Mapping[str, object]

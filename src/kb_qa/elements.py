@@ -1,0 +1,187 @@
+"""What documents are made of: words, elements, tables, blocks, chunks. The glossary is in ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from kb_qa.geometry import BBox, Page, Region, merge_regions
+
+ElementType = Literal["text", "table", "image"]
+Origin = Literal["text-layer", "ocr", "caption", "parser"]
+
+ELEMENT_TYPES: tuple[ElementType, ...] = ("text", "table", "image")
+
+# Categories that are on the page but not part of what it says; they never reach a chunk.
+FURNITURE = frozenset({"Header", "Footer", "PageNumber"})
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Printed glyphs and the range `[start, end)` of the element's text that they stand for.
+
+    In Chinese, Japanese and Korean a word is one character. `invest-` + `ment` are two words that share one range
+    of the reading text `investment`, cut where the line ends. `confidence` is the OCR's, 0..1; None for a text layer.
+    """
+
+    page: int
+    bbox: BBox
+    text: str
+    start: int
+    end: int
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A table cell, header cells included. `text` is the printed string, byte for byte.
+
+    `row` and `column` count from 0. `row_headers` and `column_headers` are full paths, spanning labels repeated.
+    `start` and `end` are the cell's range in the element's text. For sheets, `address` is the cell's address (`B7`).
+    """
+
+    row: int
+    column: int
+    row_span: int
+    column_span: int
+    text: str
+    page: int | None
+    bbox: BBox | None
+    row_headers: tuple[str, ...] = ()
+    column_headers: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    header: bool = False
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleSource:
+    """The words that a scale, unit or currency was read from, and where they stand."""
+
+    text: str
+    region: Region | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`scale` is a power of ten (6 for millions); `scale_source` says which words it was read from."""
+
+    cells: tuple[Cell, ...]
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+    scale: int = 0
+    unit: str = ""
+    scale_source: ScaleSource | None = None
+
+    @property
+    def rows(self) -> tuple[tuple[Cell, ...], ...]:
+        """Cells by the row they start in, in column order; a row into which cells only span is empty."""
+        count = max((cell.row + 1 for cell in self.cells), default=0)
+        rows: list[list[Cell]] = [[] for _ in range(count)]
+        for cell in self.cells:
+            rows[cell.row].append(cell)
+        return tuple(tuple(sorted(row, key=lambda cell: cell.column)) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What a parser found. `text` is the reading text: line-end hyphens joined, one space between lines.
+
+    A table's text has one line per row, cells joined by ` | `. `hidden` says why a reader cannot see the text
+    (empty: it can be seen). `section` is the path of headings above the element, outermost first.
+    """
+
+    id: str
+    document_id: str
+    order: int
+    element_type: ElementType
+    category: str
+    text: str
+    regions: tuple[Region, ...] = ()
+    section: tuple[str, ...] = ()
+    origin: Origin = "text-layer"
+    confidence: float | None = None
+    words: tuple[Word, ...] = ()
+    table: Table | None = None
+    hidden: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What one parse of one document yields. `flags` are facts for a reader ("repaired", "page 3 unreadable")."""
+
+    pages: tuple[Page, ...]
+    elements: tuple[Element, ...]
+    parser: str
+    title: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The smallest citable unit: a sentence, a list item, a table row, a caption.
+
+    `start` and `end` are its range in the text of element `element_id`; `text` is exactly that range. `labelled` is the
+    same content with each table cell's column header before it (`职级：P5 | 基本工资：22000`), for models and answers;
+    for prose it equals `text`.
+    """
+
+    id: str
+    element_id: str
+    text: str
+    start: int
+    end: int
+    regions: tuple[Region, ...] = ()
+    labelled: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What is embedded and retrieved: consecutive blocks of one section.
+
+    `prefix` (section path, caption, header row) is embedded and indexed with the text, and never shown as a quotation.
+    """
+
+    id: str
+    document_id: str
+    version: int
+    source: str
+    ordinal: int
+    blocks: tuple[Block, ...]
+    element_type: ElementType
+    category: str
+    section: tuple[str, ...] = ()
+    prefix: str = ""
+    origin: Origin = "text-layer"
+    confidence: float | None = None
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.blocks)
+
+    @property
+    def embedded_text(self) -> str:
+        """What the embedder and the lexical index see."""
+        body = "\n".join(block.labelled or block.text for block in self.blocks)
+        return f"{self.prefix}\n{body}" if self.prefix else body
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        return merge_regions(region for block in self.blocks for region in block.regions)
+
+    @property
+    def page(self) -> int | None:
+        regions = self.regions
+        return regions[0].page if regions else None
+
+
+def content_id(*parts: object) -> str:
+    """A stable id of 32 hex digits from the parts, whatever they are; parts cannot run into each other."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = str(part).encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()[:32]

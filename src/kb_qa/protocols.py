@@ -1,0 +1,126 @@
+"""What the stages ask of the outside: one narrow protocol per system. The fakes are in `kb_qa.testing`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
+from kb_qa.elements import Chunk, Element, Word
+from kb_qa.geometry import Page
+
+Vectors = NDArray[np.float32]
+Metadata = Mapping[str, str | int | float | bool]
+
+
+class Embedder(Protocol):
+    """`id` and `dimension` are stored with the index; another model means a re-index."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dimension), rows of length 1."""
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """Shape (dimension,), of length 1."""
+        ...
+
+
+class Reranker(Protocol):
+    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """One score per passage; higher is better."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    id: str
+    similarity: float  # cosine, -1..1
+
+
+class VectorStore(Protocol):
+    """An index that can be thrown away: all it holds comes back from the ledger."""
+
+    def upsert(self, ids: Sequence[str], vectors: Vectors, metadatas: Sequence[Metadata]) -> None:
+        """Any number of rows, also none; rows whose id is known are replaced."""
+        ...
+
+    def delete(self, ids: Sequence[str]) -> None: ...
+
+    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
+        """At most k neighbours, nearest first; only of `document_ids` where any are given."""
+        ...
+
+    def count(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalMatch:
+    id: str
+    score: float  # higher is better
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document as listed: `names` are all the names its bytes were seen under, `reason` why it is not ready."""
+
+    document_id: str
+    names: tuple[str, ...]
+    state: str
+    pages: int
+    chunks: int
+    parser: str
+    flags: tuple[str, ...]
+    reason: str
+    size: int = 0
+
+
+class Library(Protocol):
+    """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
+
+    def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
+
+    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
+        """The k best chunks holding any of the terms, best first."""
+        ...
+
+    def element(self, element_id: str) -> Element | None:
+        """The element with its words and table."""
+        ...
+
+    def words(self, element_ids: Sequence[str]) -> Mapping[str, Sequence[Word]]: ...
+
+    def page(self, document_id: str, number: int) -> Page | None: ...
+
+    def documents(self) -> Sequence[DocumentRecord]:
+        """Every document, ready or not."""
+        ...
+
+    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
+        ...
+
+    def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None: ...
+
+    def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None: ...
+
+
+class AnswerModel(Protocol):
+    """Writes an answer from materials. Yields text and the blocks it rests on, then exactly one `ModelStop`.
+
+    Raises `ModelError`. Whatever it writes is checked: it is not trusted.
+    """
+
+    @property
+    def id(self) -> str: ...
+
+    def generate(self, question: Question, context: Context) -> AsyncIterator[ModelEvent]: ...

