@@ -154,6 +154,15 @@ class Verdict:
     figures: tuple[Figure, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`reason` is nothing_found, not_named, no_evidence or unsupported; `missing` is what no material names."""
+
+    reason: str
+    message: str
+    missing: tuple[str, ...] = ()
+
+
 # What a model yields, in order; materials count from 1, blocks from 0.
 
 

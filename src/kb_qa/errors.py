@@ -11,11 +11,13 @@ KbQaError
 │       ├── PasswordRequiredError  encrypted, and no password opens it
 │       ├── MisnamedFileError      the bytes are not what the name says
 │       ├── UnsupportedFileError   a kind that has no parser
-│       └── LimitExceededError     too many pages, pixels, bytes, or too long
+│       ├── LimitExceededError     too many pages, pixels, bytes, or too long
+│       └── CrashedParserError     its parser died, twice, or failed in a way it does not know
 ├── EnvironmentProblemError        this machine or directory is not ready          exit 3, HTTP 503
 │   ├── MissingIndexError          nothing was ingested here
 │   ├── ReindexNeededError         the index was made with another embedding model
 │   ├── LockHeldError              another process holds the lock; names its pid
+│   ├── DamagedIndexError          the vector index cannot be read; it is rebuilt from the ledger
 │   └── MissingDependencyError     an optional package is not installed
 └── ModelError                     the language model failed; `retryable` says whether to try again   502
 """
@@ -85,6 +87,10 @@ class LimitExceededError(RejectedFileError):
     status = 413
 
 
+class CrashedParserError(RejectedFileError):
+    code = "parser_crashed"
+
+
 class EnvironmentProblemError(KbQaError):
     code = "environment"
     exit_code = 3
@@ -101,6 +107,11 @@ class ReindexNeededError(EnvironmentProblemError):
 
 class LockHeldError(EnvironmentProblemError):
     code = "lock_held"
+    retryable: bool = True
+
+
+class DamagedIndexError(EnvironmentProblemError):
+    code = "damaged_index"
     retryable: bool = True
 
 

@@ -7,8 +7,11 @@ right, y down. Pages count from 1. Parsers convert into this space once, at thei
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from kb_qa.errors import InvalidRegionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,21 @@ class BBox:
             round(min(max(self.x1 / page.width, 0.0), 1.0), 4),
             round(min(max(self.y1 / page.height, 0.0), 1.0), 4),
         )
+
+
+_NUMBER = r"-?[0-9]{1,7}(?:\.[0-9]{1,10})?"
+_BBOX = re.compile(rf"({_NUMBER}),({_NUMBER}),({_NUMBER}),({_NUMBER})")
+
+
+def parse_bbox(text: str) -> BBox:
+    """The box of `x0,y0,x1,y1` in points. Raises InvalidRegionError for anything else, and for an empty box."""
+    match = _BBOX.fullmatch(text)
+    if match is None:
+        raise InvalidRegionError("bbox must be four numbers in points: x0,y0,x1,y1")
+    bbox = BBox(*(float(value) for value in match.groups()))
+    if bbox.width <= 0 or bbox.height <= 0:
+        raise InvalidRegionError("bbox must have x0 < x1 and y0 < y1")
+    return bbox
 
 
 def union_of(boxes: Iterable[BBox]) -> BBox | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -114,6 +114,66 @@ class Library(Protocol):
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class IndexRows:
+    """Some chunks of one version with their vectors, row for row."""
+
+    chunks: tuple[Chunk, ...]
+    vectors: Vectors
+
+
+class VectorIndex(VectorStore, Protocol):
+    """A vector store as its owner sees it."""
+
+    def clear(self) -> None:
+        """Every row gone."""
+        ...
+
+    def fingerprint(self) -> str:
+        """A digest of all that is stored; two equal ones mean that nothing was lost, damaged or put back."""
+        ...
+
+
+class IndexLedger(Protocol):
+    """The index owner's view of the ledger."""
+
+    def versions_in(self, state: str) -> Sequence[int]:
+        """Ids of the versions in this state, oldest first."""
+        ...
+
+    def index_rows(self, version: int) -> Iterator[IndexRows]:
+        """The version's chunks in order, some thousand at a time."""
+        ...
+
+    def indexed_count(self) -> int:
+        """How many chunks all ready versions have: what the index must hold."""
+        ...
+
+    def publish(self, version: int) -> bool:
+        """The flip from indexing to ready, replaced versions gone in the same moment; False if it was deleted."""
+        ...
+
+    def tombstones(self) -> Sequence[str]:
+        """Ids of chunks that are gone from the ledger and may still stand in the index."""
+        ...
+
+    def forget_tombstones(self, ids: Sequence[str]) -> None: ...
+
+    def purge(self) -> int:
+        """Removes the rows of versions being deleted; how many versions."""
+        ...
+
+    def index_seal(self) -> str:
+        """The index's fingerprint when it was last complete; empty while it is written."""
+        ...
+
+    def seal_index(self, seal: str) -> None: ...
+
+    def embedder(self) -> tuple[str, int] | None:
+        """Id and dimension of the model that made the vectors; None before the first."""
+        ...
+
+
 class AnswerModel(Protocol):
     """Writes an answer from materials. Yields text and the blocks it rests on, then exactly one `ModelStop`.
 
@@ -123,4 +183,4 @@ class AnswerModel(Protocol):
     @property
     def id(self) -> str: ...
 
-    def generate(self, question: Question, context: Context) -> AsyncIterator[ModelEvent]: ...
+    def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]: ...

@@ -1,0 +1,45 @@
+# make run   sets everything up, ingests the samples and serves on http://127.0.0.1:8000
+# make test  sets everything up and runs all checks
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint lock samples clean
+
+run: .venv/installed
+	$(BIN)/kb-qa ingest data/samples
+	@printf '\nThree questions to try on the page http://127.0.0.1:8000 (or with: %s ask "…"):\n' '$(BIN)/kb-qa'
+	@printf '  P5 的基本工资是多少？\n  What was net revenue in 2024?\n  年假有多少天？\n\n'
+	$(BIN)/kb-qa serve
+
+test: .venv/installed-dev lint
+	$(BIN)/pytest
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The lock files: exact pins, no index addresses. Needs pip-tools.
+lock:
+	$(PYTHON) scripts/lock.py
+
+samples: .venv/installed
+	$(BIN)/python scripts/make_samples.py
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kb-qa needs Python 3.11 or newer: make PYTHON=/path/to/python3")'
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/created requirements.lock pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+.venv/installed-dev: .venv/installed requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	touch $@
+
+clean:
+	rm -rf .venv data/kb

@@ -1,0 +1,160 @@
+"""`python -m ingest`: the commands that read documents. `kb-qa` runs them as a child process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ingest.progress import IngestProgress, summary
+from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
+from ingest.stored import parsed_document
+from ingest.writer import ingest_into
+from kb_qa.errors import InputError, KbQaError
+from kb_qa.geometry import parse_bbox
+from kb_qa.listing import element_line
+from kb_qa.renderer import Renderer
+from kb_qa.settings import Settings
+
+SAMPLES = Path("data/samples")
+
+
+class _Commands(click.Group):
+    """Turns the errors a user can act on into one line and their exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KbQaError as error:
+            click.echo(f"kb-qa: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """The write side of kb-qa."""
+
+
+kb_option = click.option("--kb", type=click.Path(path_type=Path), help="The knowledge base [default: data/kb].")
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+file_argument = click.argument("file", type=click.Path(path_type=Path))
+
+
+def _settings(kb: Path | None) -> Settings:
+    settings = Settings.from_environment(os.environ)
+    return settings if kb is None else replace(settings, kb=kb)
+
+
+def _existing(file: Path) -> Path:
+    if not file.is_file():
+        raise InputError(f"there is no file {str(file)!r}")
+    return file
+
+
+def _print_line(line: dict[str, Any]) -> None:
+    click.echo(json.dumps(line, ensure_ascii=False))
+
+
+@main.command("ingest")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@kb_option
+@json_option
+def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> None:
+    """Read documents from PATHS, files or folders (default data/samples), into the knowledge base.
+
+    Exit code 1 where a file could not be read: the others are in.
+    """
+    started = time.monotonic()
+    with IngestProgress(lines=not as_json) as progress:
+        outcomes = ingest_into(_settings(kb), paths or [SAMPLES], progress)
+    seconds = time.monotonic() - started
+    if as_json:
+        for outcome in outcomes:
+            _print_line(asdict(outcome))
+        _print_line({"summary": summary(outcomes, seconds)})
+    else:
+        progress.summary(outcomes, seconds)
+    if any(outcome.state == "quarantined" for outcome in outcomes):
+        raise SystemExit(1)
+
+
+@main.command()
+@file_argument
+@kb_option
+@json_option
+def elements(file: Path, kb: Path | None, as_json: bool) -> None:
+    """Show what the parser sees in FILE: its elements in reading order."""
+    settings = _settings(kb)
+    parsed = parsed_document(settings, _existing(file))
+    for element in parsed.elements:
+        if as_json:
+            _print_line(element_line(element))
+        else:
+            pages = ",".join(f"P{region.page}" for region in element.regions)
+            click.echo(f"{element.order:>4} {pages:<6} {element.category:<14} {' '.join(element.text.split())[:140]}")
+
+
+@main.command()
+@file_argument
+@click.argument("quote", required=False)
+@click.option("--page", type=click.IntRange(1), help="Only on this page.")
+@click.option("--quotes", type=click.Path(path_type=Path), help="Many at once: a JSON line each, {id, quote, page?}.")
+@click.option("--find-all", "query", help="Every occurrence of this text.")
+@click.option("--case", is_flag=True, help="With --find-all: letter case matters.")
+@click.option("--whole-word", is_flag=True, help="With --find-all: whole words only.")
+@click.option("--diacritics", is_flag=True, help="With --find-all: diacritics matter.")
+@kb_option
+@json_option
+def locate(
+    file: Path, quote: str | None, page: int | None, quotes: Path | None, query: str | None, **options: Any
+) -> None:
+    """Find QUOTE in FILE: the rectangles of its words, one per line of print. Exit code 1 where one is not found."""
+    if sum(given is not None for given in (quote, quotes, query)) != 1:
+        raise click.UsageError("give a QUOTE, --quotes or --find-all, and only one of them")
+    wanted = [] if quotes is None else [*read_quotes(quotes)]
+    as_json, kb = options.pop("as_json"), options.pop("kb")
+    parsed = parsed_document(_settings(kb), _existing(file))
+    if query is not None:
+        lines = [found_line(query, on_page(parsed.elements, page), options)]
+        complete = bool(lines[0]["matches"])
+    else:
+        lines = quote_lines(parsed.elements, wanted or [Quote(quote or "", page)])
+        complete = all(line["found"] for line in lines)
+    for line in lines:
+        click.echo(json.dumps(line, ensure_ascii=False) if as_json else located_text(line))
+    if not complete:
+        raise SystemExit(1)
+
+
+@main.command()
+@file_argument
+@click.option("--page", type=click.IntRange(1), required=True)
+@click.option("--bbox", required=True, metavar="x0,y0,x1,y1", help="In points, from the page's top left corner.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PNG to write.")
+@click.option("--dpi", type=click.IntRange(36, 600), default=150, show_default=True)
+@kb_option
+@json_option
+def crop(file: Path, page: int, bbox: str, output: Path, dpi: int, **options: Any) -> None:
+    """Write the picture of a region of a page of FILE."""
+    region = parse_bbox(bbox)
+    settings = _settings(options["kb"])
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        Renderer(Path(cache), max_megapixels=settings.max_megapixels) as renderer,
+    ):
+        png = asyncio.run(renderer.region_png(_existing(file), file.name, page, region, dpi=dpi))
+    output.write_bytes(png)
+    line = {"path": str(output), "page": page, "bbox": list(region.as_tuple()), "dpi": dpi, "bytes": len(png)}
+    click.echo(json.dumps(line, ensure_ascii=False) if options["as_json"] else f"wrote {output}")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m ingest")

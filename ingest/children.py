@@ -1,0 +1,383 @@
+"""Parsing in child processes that can be killed.
+
+A file can crash, hang or bloat only its own child. A child has its own session, scratch directory and limits, no
+network and no keys in its environment. What it returns is unpickled: a child that a document took over could forge
+that, so this contains faults and most attacks, and is no sandbox against a tailored one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import logging
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import traceback
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pebble import ProcessExpired, ProcessPool
+
+from ingest.kinds import Kind
+from ingest.limits import BYTES_PER_MB, Limits
+from ingest.parse import Parse, parse_document
+from kb_qa.elements import ParsedDocument
+from kb_qa.errors import CrashedParserError, KbQaError, LimitExceededError
+
+_log = logging.getLogger(__name__)
+
+MAX_TASKS = 40  # a child is replaced after so many documents, which bounds what leaks add up to
+ATTEMPTS = 2
+
+_SECRET_PARTS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+_SECRET_PREFIXES = ("ANTHROPIC_", "AWS_", "AZURE_", "GOOGLE_", "OPENAI_", "HF_")
+_CHILD_ENVIRONMENT = {
+    "DO_NOT_TRACK": "1",
+    "UNSTRUCTURED_DISABLE_NOTICE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+_FILE_BYTES = 2 * 1024 * BYTES_PER_MB  # a file a child writes
+_PR_SET_PDEATHSIG = 1
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNET = 0x40000000
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a child sends back: a document, one of our errors, or the words and traceback of any other."""
+
+    pid: int
+    document: ParsedDocument | None = None
+    error: KbQaError | None = None
+    failure: str = ""
+    trace: str = ""
+
+
+@dataclass(eq=False)
+class _Job:
+    path: Path
+    document_id: str
+    kind: Kind
+    future: Future[ParsedDocument] = field(default_factory=Future)
+    attempt: int = 1
+
+    def succeed(self, document: ParsedDocument) -> None:
+        with contextlib.suppress(InvalidStateError):  # cancelled meanwhile
+            self.future.set_result(document)
+
+    def fail(self, error: KbQaError) -> None:
+        with contextlib.suppress(InvalidStateError):
+            self.future.set_exception(error)
+
+
+class ParserPool:
+    """`workers` child processes that parse. Use as a context manager; leaving it ends the children.
+
+    `parse` must be a function of a module, so that a child can import it.
+    """
+
+    def __init__(self, parse: Parse = parse_document, *, limits: Limits, workers: int = 2) -> None:
+        self._parse = parse
+        self._limits = limits
+        self.workers = workers
+        self._lock = threading.Lock()
+        self._closed = False
+        self._jobs: set[_Job] = set()
+        self._scratch = tempfile.TemporaryDirectory(prefix="kb-qa-parsers-")
+        # Linux ends a child with the *thread* that started it (PDEATHSIG), so one thread stays for as long as the pool.
+        self._starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parser-starter")
+        self._pool: ProcessPool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def parse(self, path: Path, document_id: str, kind: Kind) -> ParsedDocument:
+        """As `submit`, and waits."""
+        return self.submit(path, document_id, kind).result()
+
+    def submit(self, path: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+        """Parses in a child. Cancelling the future ends that child, closing the pool cancels it.
+
+        The future raises what the parser raised where that is an error of ours, LimitExceededError past the time or
+        memory, CrashedParserError where the child died twice or the parser failed in another way.
+        """
+        job = _Job(path, document_id, kind)
+        self._jobs.add(job)
+        self._schedule(job)
+        return job.future
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            pool, self._pool = self._pool, None
+        for job in tuple(self._jobs):
+            job.future.cancel()
+        if pool is not None:
+            _stop(pool)
+        self._starter.shutdown()
+        self._end_orphans()
+        self._scratch.cleanup()
+
+    def _schedule(self, job: _Job) -> None:
+        task = functools.partial(_run, self._parse, job.path.absolute(), job.document_id, job.kind, self._limits)
+        inner = self._running_pool().schedule(task, timeout=self._limits.seconds)
+        job.future.add_done_callback(lambda outer: _cancel(inner) if outer.cancelled() else None)
+        inner.add_done_callback(functools.partial(self._finish, job))
+
+    def _running_pool(self) -> ProcessPool:
+        """The pool; a new one where the old one broke."""
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the parser pool is closed")
+            broken = self._pool if self._pool is not None and not self._pool.active else None
+            if self._pool is None or broken is not None:
+                self._pool = self._started_pool()
+            if broken is not None:
+                self._starter.submit(_stop, broken)  # not waited for: this may be one of its own threads
+            return self._pool
+
+    def _started_pool(self) -> ProcessPool:
+        pool = ProcessPool(
+            max_workers=self.workers,
+            max_tasks=MAX_TASKS,
+            initializer=_begin,
+            initargs=(self._scratch.name, os.getpid(), self._limits.memory_mb),
+            context=multiprocessing.get_context("spawn"),
+        )
+        self._starter.submit(lambda: pool.active).result()  # asking starts it
+        return pool
+
+    def _finish(self, job: _Job, inner: Future[_Outcome]) -> None:
+        """Runs in a thread of the pool when a task ended, in whatever way."""
+        try:
+            self._settle(job, inner)
+        except Exception as error:  # noqa: BLE001  # a future swallows what callbacks raise; the job would hang
+            _log.exception("the parser pool failed on %r", job.path.name)
+            job.fail(CrashedParserError(f"parsing {job.path.name!r} failed: {type(error).__name__}"))
+        if job.future.done():
+            self._jobs.discard(job)
+
+    def _settle(self, job: _Job, inner: Future[_Outcome]) -> None:
+        if inner.cancelled():
+            job.future.cancel()
+        elif (error := inner.exception()) is None:
+            outcome = inner.result()
+            _end_session(outcome.pid, spare_leader=True)
+            _deliver(job, outcome)
+            return
+        elif isinstance(error, TimeoutError):
+            seconds = self._limits.seconds
+            job.fail(LimitExceededError(f"{job.path.name!r} took longer than {seconds} s (KB_QA_PARSE_SECONDS)"))
+        elif isinstance(error, (ProcessExpired, BrokenProcessPool)):
+            self._retry(job, _death(error))
+        else:  # what the child could not send back
+            job.fail(CrashedParserError(f"the parser of {job.path.name!r} returned nonsense: {type(error).__name__}"))
+        self._end_orphans()
+
+    def _retry(self, job: _Job, cause: str) -> None:
+        _log.warning("the parser child of %r died (%s), attempt %d", job.path.name, cause, job.attempt)
+        if job.attempt >= ATTEMPTS:
+            job.fail(CrashedParserError(f"{job.path.name!r} crashed its parser {ATTEMPTS} times ({cause})"))
+        elif not job.future.cancelled():
+            job.attempt += 1
+            self._schedule(job)
+
+    def _end_orphans(self) -> None:
+        """Kills what children that are gone left running, and removes their scratch directories."""
+        for folder in Path(self._scratch.name).iterdir():
+            leader = int(folder.name)
+            if not _is_alive(leader):
+                _end_session(leader)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _deliver(job: _Job, outcome: _Outcome) -> None:
+    if outcome.document is not None:
+        job.succeed(outcome.document)
+    elif outcome.error is not None:
+        job.fail(outcome.error)
+    else:
+        _log.error("the parser failed on %r: %s\n%s", job.path.name, outcome.failure, outcome.trace)
+        job.fail(CrashedParserError(f"the parser failed on {job.path.name!r}: {outcome.failure}"))
+
+
+def _cancel(inner: Future[_Outcome]) -> None:
+    inner.cancel()  # pebble's own kind of future: ends the child too
+
+
+def _stop(pool: ProcessPool) -> None:
+    pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves it untyped
+    pool.join()
+
+
+def _death(error: ProcessExpired | BrokenProcessPool) -> str:
+    """How a child died, in words: `SIGSEGV`, `exit code 3`."""
+    code = error.exitcode if isinstance(error, ProcessExpired) else None
+    if code is None:
+        return "all children died"
+    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _end_session(leader: int, *, spare_leader: bool = False) -> None:
+    """Kills a child's process group, and what left the group but not the session."""
+    if not spare_leader:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
+    for pid in _session_members(leader):
+        if pid != leader or not spare_leader:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _session_members(leader: int) -> list[int]:
+    """Pids whose session is `leader`; none where there is no /proc."""
+    members: list[int] = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == leader and fields[0] != "Z":
+                members.append(int(stat.parent.name))
+    return members
+
+
+# From here on: what runs in the child.
+
+
+def _begin(scratch: str, parent: int, memory_mb: int) -> None:
+    """Makes a fresh child harmless. Runs before the first task."""
+    _die_with_parent(parent)
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler needs a turn of the interpreter; C code gives none
+    folder = Path(scratch) / str(os.getpid())
+    folder.mkdir()
+    os.chdir(folder)
+    tempfile.tempdir = str(folder)
+    _scrub_environment(folder)
+    _cut_network()
+    _limit_resources(memory_mb)
+    _silence()
+
+
+def _die_with_parent(parent: int) -> None:
+    """A parent that is killed cannot end its children: the kernel does (Linux only)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _scrub_environment(folder: Path) -> None:
+    for name in tuple(os.environ):
+        if name.upper().startswith(_SECRET_PREFIXES) or any(part in name.upper() for part in _SECRET_PARTS):
+            del os.environ[name]
+    os.environ.update(_CHILD_ENVIRONMENT, TMPDIR=str(folder), HOME=str(folder))
+
+
+def _cut_network() -> None:
+    """An empty network namespace where the kernel allows one; in any case no sockets but local ones in Python."""
+    if sys.platform == "linux":
+        _enter_empty_network()
+    socket.socket = _LocalSocket  # type: ignore[misc]  # replaced for good: this process parses and nothing else
+
+
+def _enter_empty_network() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWNET) == 0:
+        return
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
+        # Without these maps no file could be created: its owner would have no number here.
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+
+
+class _LocalSocket(socket.socket):
+    def __init__(self, family: int = -1, type: int = -1, proto: int = -1, fileno: int | None = None) -> None:
+        super().__init__(family, type, proto, fileno)
+        if self.family != socket.AF_UNIX:
+            self.close()
+            raise PermissionError("a parser has no network")
+
+
+def _limit_resources(memory_mb: int) -> None:
+    memory = memory_mb * BYTES_PER_MB
+    # Private writable memory, and not the address space: that one counts files and reservations that cost nothing.
+    for kind, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_FSIZE, _FILE_BYTES), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(kind)
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def _silence() -> None:
+    """What parsers print goes nowhere: it could be a gigabyte."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _run(parse: Parse, path: Path, document_id: str, kind: Kind, limits: Limits) -> _Outcome:
+    _allow_processor_time(limits.seconds)
+    pid = os.getpid()
+    try:
+        return _Outcome(pid, document=parse(path, document_id, kind, limits=limits))
+    except KbQaError as error:
+        return _Outcome(pid, error=error)
+    except MemoryError:
+        return _Outcome(pid, error=LimitExceededError(f"{path.name!r} needs more than {limits.memory_mb} MB of memory"))
+    except BaseException as error:  # noqa: BLE001  # the rim of one document, also for sys.exit; the parent logs it
+        words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+        return _Outcome(pid, failure=words, trace=traceback.format_exc(limit=20))
+    finally:
+        _clear(Path.cwd())
+
+
+def _allow_processor_time(seconds: int) -> None:
+    """A backstop for a child whose parent cannot time it: what was used, and twice the time on every processor."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime) + 2 * seconds * (os.cpu_count() or 1) + 10
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _clear(scratch: Path) -> None:
+    """Removes what a parser left behind; links stay, they are to models."""
+    for entry in scratch.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        elif not entry.is_symlink():
+            entry.unlink(missing_ok=True)

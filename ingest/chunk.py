@@ -1,0 +1,191 @@
+"""Elements → chunks: what is embedded and retrieved, made of blocks, the smallest units that can be cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kb_qa.elements import FURNITURE, Block, Cell, Chunk, Element, Table, content_id
+from kb_qa.geometry import Region, merge_regions
+from kb_qa.guardrails.units import split_units
+
+# A chunk's weight in Latin letters; a CJK character says about as much as three of them. 900 stays within the 512
+# tokens that the default embedder reads, prefix included.
+TARGET_WEIGHT = 900
+CJK_WEIGHT = 3
+
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the chunks of one version come from; `pipeline` is the version of the code that parsed them."""
+
+    document_id: str
+    version: int
+    source: str
+    pipeline: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Blocks that may share a chunk, and the element that stands for them."""
+
+    head: Element
+    prefix: str
+    blocks: tuple[Block, ...]
+    confidence: float | None
+
+
+def chunk(elements: Sequence[Element], origin: Origin) -> tuple[Chunk, ...]:
+    """Chunks in reading order. Running headers, footers and hidden text are left out."""
+    groups = _groups(element for element in elements if _is_content(element))
+    return tuple(_chunk(group, ordinal, origin) for ordinal, group in enumerate(groups))
+
+
+def weight(text: str) -> int:
+    return len(text) + (CJK_WEIGHT - 1) * len(_CJK.findall(text))
+
+
+def _is_content(element: Element) -> bool:
+    return element.category not in FURNITURE and not element.hidden and bool(element.text.strip())
+
+
+def _groups(elements: Iterable[Element]) -> Iterator[_Group]:
+    """Consecutive text of one section together; a table or a picture by itself; each cut at the target weight."""
+    run: list[Element] = []
+    for element in elements:
+        if run and not _same_run(run[-1], element):
+            yield from _cut(run)
+            run = []
+        run.append(element)
+    if run:
+        yield from _cut(run)
+
+
+def _same_run(before: Element, element: Element) -> bool:
+    """Headings that follow one another open one run; any text goes on in it while the section stays or deepens."""
+    if before.element_type != "text" or element.element_type != "text" or before.origin != element.origin:
+        return False
+    if element.category == "Title":
+        return before.category == "Title" and element.section[: len(before.section)] == before.section
+    return element.section == before.section or before.category == "Title"
+
+
+def _cut(run: Sequence[Element]) -> Iterator[_Group]:
+    head = next((element for element in run if element.category != "Title"), run[0])
+    confidences = [element.confidence for element in run if element.confidence is not None]
+    confidence = min(confidences) if confidences else None
+    prefix = _prefix(head)
+    blocks: list[Block] = []
+    total = 0
+    for block in (block for element in run for block in _blocks(element)):
+        size = weight(block.labelled)
+        if blocks and total + size > TARGET_WEIGHT:
+            yield _Group(head=head, prefix=prefix, blocks=tuple(blocks), confidence=confidence)
+            blocks, total = [], 0
+        blocks.append(block)
+        total += size
+    if blocks:
+        yield _Group(head=head, prefix=prefix, blocks=tuple(blocks), confidence=confidence)
+
+
+def _chunk(group: _Group, ordinal: int, origin: Origin) -> Chunk:
+    regions = merge_regions(region for block in group.blocks for region in block.regions)
+    page = regions[0].page if regions else ""
+    return Chunk(
+        id=content_id(origin.document_id, origin.pipeline, page, ordinal),
+        document_id=origin.document_id,
+        version=origin.version,
+        source=origin.source,
+        ordinal=ordinal,
+        blocks=group.blocks,
+        element_type=group.head.element_type,
+        category=group.head.category,
+        section=group.head.section,
+        prefix=group.prefix,
+        origin=group.head.origin,
+        confidence=group.confidence,
+    )
+
+
+def _prefix(element: Element) -> str:
+    """What gives the blocks their meaning: section path, a table's caption, unit and header."""
+    lines = [" > ".join(element.section)]
+    if element.table is not None:
+        lines.append(element.table.caption)
+        if element.table.scale_source is not None:
+            lines.append(element.table.scale_source.text)
+        lines.append(" | ".join(_header_names(element.table)))
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+def _header_names(table: Table) -> Iterator[str]:
+    by_column: dict[int, str] = {}
+    for cell in table.cells:
+        if not cell.header and cell.column_headers:
+            by_column.setdefault(cell.column, " / ".join(cell.column_headers))
+    return (by_column[column] for column in sorted(by_column))
+
+
+def _blocks(element: Element) -> Iterator[Block]:
+    if element.table is not None and element.table.cells:
+        yield from _row_blocks(element, element.table)
+    elif element.element_type == "text" and element.category not in {"Title", "ListItem", "Formula", "CodeSnippet"}:
+        for start, end in split_units(element.text):
+            yield from _block(element, start, end)
+    else:
+        yield from _block(element, 0, len(element.text))
+
+
+def _block(element: Element, start: int, end: int) -> Iterator[Block]:
+    """The block of a range without the white space around it; none for white space alone."""
+    text = element.text[start:end]
+    start += len(text) - len(text.lstrip())
+    text = text.strip()
+    if text:
+        end = start + len(text)
+        regions = _regions(element, start, end)
+        yield Block(_block_id(element, start, end), element.id, text, start, end, regions, labelled=text)
+
+
+def _row_blocks(element: Element, table: Table) -> Iterator[Block]:
+    """One block per row that holds more than headers; where a table is nothing but headers, one per header row."""
+    body = [row for row in table.rows if any(not cell.header for cell in row)]
+    for row in body or [row for row in table.rows if row]:
+        start, end = min(cell.start for cell in row), max(cell.end for cell in row)
+        text = element.text[start:end]
+        if not text.strip(" |"):
+            continue
+        places = [Region(cell.page, cell.bbox) for cell in row if cell.page is not None]
+        regions = merge_regions(places) or _regions(element, start, end)
+        labelled = " | ".join(_labelled(row, _spanning(table, row[0].row)))
+        yield Block(_block_id(element, start, end), element.id, text, start, end, regions, labelled=labelled)
+
+
+def _spanning(table: Table, row: int) -> list[Cell]:
+    """Cells of rows above that reach down into `row`: their label belongs to it too."""
+    return [cell for cell in table.cells if cell.row < row < cell.row + cell.row_span and cell.text]
+
+
+def _labelled(row: Sequence[Cell], spanning: Sequence[Cell]) -> Iterator[str]:
+    for cell in sorted([*row, *spanning], key=lambda cell: cell.column):
+        if not cell.text:
+            continue
+        header = " / ".join(cell.column_headers)
+        if header and not cell.header:
+            colon = "：" if _CJK.search(header) else ": "
+            yield f"{header}{colon}{cell.text}"
+        else:
+            yield cell.text
+
+
+def _regions(element: Element, start: int, end: int) -> tuple[Region, ...]:
+    """The union of the range's words on each page; the element's own regions where it has no words."""
+    words = [word for word in element.words if word.start < end and word.end > start]
+    return merge_regions(Region(word.page, word.bbox) for word in words) or element.regions
+
+
+def _block_id(element: Element, start: int, end: int) -> str:
+    return content_id(element.id, start, end)

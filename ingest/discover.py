@@ -1,0 +1,173 @@
+"""Finds the documents in files and folders. Nothing is dropped silently: what is not found is skipped or rejected."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ingest.kinds import MEDIA_TYPES, Kind, kind_of
+from ingest.limits import BYTES_PER_MB, Limits
+from kb_qa.errors import InputError, LimitExceededError, NoDocumentsError, RejectedFileError
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx", "lost+found"})
+_MAX_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document to parse. `name` is relative to the given folder, POSIX, and safe to store and print."""
+
+    path: Path
+    name: str
+    kind: Kind
+    size: int
+
+    @property
+    def media_type(self) -> str:
+        return MEDIA_TYPES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A file somebody meant to be read, and the typed reason why it cannot be."""
+
+    path: Path
+    name: str
+    error: RejectedFileError
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that is no document by its nature: a link, a device, a hidden or a lock file."""
+
+    path: Path
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    found: tuple[Found, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+def display_name(text: str) -> str:
+    """`text`, safe to store as UTF-8 and to print: control and bidi characters and lone surrogates become U+FFFD."""
+    return "".join("\ufffd" if char in _BIDI or unicodedata.category(char) in _UNPRINTABLE else char for char in text)
+
+
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+
+
+def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:
+    """Every document in the files and folders, in sorted order, each once.
+
+    A path that is given itself may be a link or hidden; what lies in a folder may not. Raises InputError for a path
+    that does not exist, NoDocumentsError where there is neither a document nor a rejected file.
+    """
+    scan = _Scan(limits)
+    for path in paths:
+        scan.add(path)
+    if not scan.found and not scan.rejected:
+        names = ", ".join(repr(display_name(str(path))) for path in paths) or "nothing"
+        raise NoDocumentsError(f"no document found in {names}; {len(scan.skipped)} entries skipped")
+    return Discovery(tuple(scan.found), tuple(scan.rejected), tuple(scan.skipped))
+
+
+@dataclass
+class _Scan:
+    limits: Limits
+    found: list[Found] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    seen: dict[tuple[int, int], str] = field(default_factory=dict)  # (device, inode) → name
+
+    def add(self, path: Path) -> None:
+        try:
+            status = path.stat()
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+            raise InputError(f"{display_name(str(path))!r} cannot be opened: no such file or folder") from error
+        if stat.S_ISDIR(status.st_mode):
+            self._folder(path, "", depth=0)
+        else:
+            self._entry(path, display_name(path.name), status)
+
+    def _folder(self, folder: Path, prefix: str, depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            self._skip(folder, prefix, f"deeper than {_MAX_DEPTH} folders")
+            return
+        for entry in self._entries(folder, prefix):
+            name = display_name(f"{prefix}{entry.name}")
+            path = Path(entry.path)
+            if reason := _passed_over(entry):
+                self._skip(path, name, reason)
+            elif entry.is_dir(follow_symlinks=False):
+                if not self._repeats(path, name, entry.stat(follow_symlinks=False)):
+                    self._folder(path, f"{prefix}{entry.name}/", depth + 1)
+            else:
+                self._entry(path, name, entry.stat(follow_symlinks=False))
+
+    def _entries(self, folder: Path, prefix: str) -> Iterator[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+        except OSError as error:
+            self._skip(folder, display_name(prefix), f"the folder cannot be opened: {error.strerror}")
+            return iter(())
+        return iter(listed)
+
+    def _entry(self, path: Path, name: str, status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            self._skip(path, name, f"{_type_name(status.st_mode)}, not a file")
+        elif not self._repeats(path, name, status):
+            self._file(path, name, status.st_size)
+
+    def _file(self, path: Path, name: str, size: int) -> None:
+        try:
+            if size > self.limits.max_file_mb * BYTES_PER_MB:
+                limit = f"the limit is {self.limits.max_file_mb} MB (KB_QA_MAX_FILE_MB)"
+                raise LimitExceededError(f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; {limit}")
+            self.found.append(Found(path, name, kind_of(path, name), size))
+        except RejectedFileError as error:
+            self.rejected.append(Rejected(path, name, error))
+        except OSError as error:
+            self._skip(path, name, f"cannot be opened: {error.strerror}")
+
+    def _repeats(self, path: Path, name: str, status: os.stat_result) -> bool:
+        """Whether this file or folder was met before: through a hard link, a mount or another given path."""
+        key = (status.st_dev, status.st_ino)
+        if key in self.seen:
+            self._skip(path, name, f"the same file as {self.seen[key]!r}")
+            return True
+        self.seen[key] = name
+        return False
+
+    def _skip(self, path: Path, name: str, reason: str) -> None:
+        self.skipped.append(Skipped(path, name, reason))
+
+
+def _passed_over(entry: os.DirEntry[str]) -> str:
+    """Why an entry of a folder is skipped by its name or by being a link; "" where it is not."""
+    if entry.is_symlink():
+        return "a symbolic link"
+    if entry.name.startswith("."):
+        return "hidden"
+    if entry.name.startswith("~$"):
+        return "an Office lock file"
+    if entry.name.lower() in _SYSTEM_NAMES:
+        return "a file of the operating system"
+    return ""
+
+
+def _type_name(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"

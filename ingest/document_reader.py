@@ -1,0 +1,124 @@
+"""Reads the pages of an open document one by one and makes them into a parsed document."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pymupdf
+
+from ingest.assemble import assemble_elements
+from ingest.drafts import PageDraft
+from ingest.limits import Limits
+from ingest.ocr import OCR_DPI
+from ingest.page_reader import read_page_draft
+from kb_qa.elements import Element, ParsedDocument
+from kb_qa.errors import DamagedFileError, EmptyFileError
+from kb_qa.geometry import Page, Quality
+
+log = logging.getLogger(__name__)
+
+PARSER = f"pymupdf {pymupdf.VersionBind}"
+LETTER = (612.0, 792.0)
+STORE_PAGES = 25  # MuPDF's cache is emptied after this many pages
+
+Progress = Callable[[int, int], None]
+
+
+def silence_mupdf() -> None:
+    """MuPDF's messages go to the log: a child's output carries its result."""
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    pymupdf.set_messages(pylogging=True, pylogging_name="ingest.mupdf", pylogging_level=logging.DEBUG)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open document with what is known of its file. `flags` are facts for a reader ("repaired")."""
+
+    document: pymupdf.Document
+    name: str
+    document_id: str
+    flags: tuple[str, ...] = ()
+    ocr_dpi: float = OCR_DPI
+
+
+def read_document(source: Source, limits: Limits, progress: Progress | None = None) -> ParsedDocument:
+    """All pages of an open document. Raises EmptyFileError or DamagedFileError where not one of them holds anything."""
+    document = source.document
+    count = document.page_count
+    drafts = []
+    for index in range(count):
+        drafts.append(_page_or_flag(source, index, limits))
+        if progress is not None:
+            progress(index + 1, count)
+        if index % STORE_PAGES == STORE_PAGES - 1:
+            pymupdf.TOOLS.store_shrink(100)
+    _check_content(drafts, source)
+    elements = assemble_elements(drafts, source.document_id)
+    return ParsedDocument(
+        pages=tuple(draft.page for draft in drafts),
+        elements=elements,
+        parser=PARSER,
+        title=_title(document, elements),
+        flags=(*source.flags, *(flag for draft in drafts for flag in draft.flags)),
+    )
+
+
+def _page_or_flag(source: Source, index: int, limits: Limits) -> PageDraft:
+    number = index + 1
+    pymupdf.TOOLS.reset_mupdf_warnings()
+    try:
+        draft = read_page_draft(source.document[index], number, limits, ocr_dpi=source.ocr_dpi)
+    except Exception as error:  # one page of foreign bytes: whatever it breaks, the others are kept
+        log.warning("page %d cannot be read", number, exc_info=True)
+        return _unreadable(Page(number, *_size_of(source.document, index)), _plain_reason(error))
+    # MuPDF skips what it cannot read and goes on: a damaged page comes out blank, or in part, without an exception.
+    if "error" not in pymupdf.TOOLS.mupdf_warnings(reset=True):
+        return draft
+    if not draft.drafts:
+        return _unreadable(draft.page, "its content is damaged")
+    quality = draft.page.quality
+    reasons = (*quality.reasons, "parts of the page are damaged and may be missing")
+    grade = "poor" if quality.grade == "poor" else "fair"
+    return replace(draft, page=replace(draft.page, quality=Quality(grade, reasons)))
+
+
+def _unreadable(page: Page, reason: str) -> PageDraft:
+    quality = Quality("poor", (f"unreadable: {reason}",))
+    return PageDraft(replace(page, quality=quality), flags=(f"page {page.number} unreadable: {reason}",))
+
+
+def _plain_reason(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
+    return "its content is damaged or of a kind that cannot be drawn"
+
+
+def _size_of(document: pymupdf.Document, index: int) -> tuple[float, float]:
+    try:
+        rect = document[index].rect
+    except (RuntimeError, ValueError):
+        return LETTER
+    return round(rect.width, 3), round(rect.height, 3)
+
+
+def _check_content(drafts: list[PageDraft], source: Source) -> None:
+    if any(draft.drafts for draft in drafts):
+        return
+    unreadable = all(draft.flags for draft in drafts)
+    if "repaired" in source.flags or unreadable:
+        raise DamagedFileError(f"{source.name!r} is damaged: nothing is left on its pages; get a complete copy")
+    if not any(draft.page.quality.reasons for draft in drafts):
+        raise EmptyFileError(f"{source.name!r} has no content: every page is blank")
+
+
+def _title(document: pymupdf.Document, elements: tuple[Element, ...]) -> str:
+    """The title in the file's metadata, unless a program put a file name there; else the first heading on page 1."""
+    title = str((document.metadata or {}).get("title") or "").strip()
+    if title and not re.search(r"\.\w{2,4}$|^untitled|^microsoft word", title, re.IGNORECASE):
+        return title
+    first = [element for element in elements if element.category == "Title" and not element.hidden]
+    return next((element.text for element in first if element.regions[0].page == 1), "")

@@ -1,0 +1,90 @@
+"""Parses pictures of pages (PNG, JPEG, TIFF, WebP, BMP): each frame is a page, its text is read by OCR.
+
+A page's size in points follows the resolution that the file states (96 dpi where it states none): the page space of
+PyMuPDF, in which regions are rendered too.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pymupdf
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from ingest.document_reader import Progress, Source, read_document, silence_mupdf
+from ingest.limits import Limits, check_pages, check_size
+from kb_qa.elements import ParsedDocument
+from kb_qa.errors import DamagedFileError, EmptyFileError, LimitExceededError, MisnamedFileError
+
+FORMATS = frozenset({"PNG", "JPEG", "MPO", "TIFF", "WEBP", "BMP"})
+CONVERTED = frozenset({"WEBP"})  # MuPDF cannot open these
+STORED_PER_RENDERED = 8  # a scan may hold this many times the pixels of a render before it is refused
+DEFAULT_DPI = 96.0
+
+
+def parse_image(path: Path, document_id: str, *, limits: Limits, progress: Progress | None = None) -> ParsedDocument:
+    """Pages and elements of a picture file, boxes in points. Raises the same errors as `parse_pdf`."""
+    check_size(path, limits)
+    form = _checked_format(path, limits)
+    silence_mupdf()
+    with _opened(path, form) as document:
+        dpi = min(max(_resolution(document), 120.0), 300.0)
+        return read_document(Source(document, path.name, document_id, ocr_dpi=dpi), limits, progress)
+
+
+def _checked_format(path: Path, limits: Limits) -> str:
+    """The format by content. Nothing is decoded yet, so a bomb is refused before it can grow."""
+    most = limits.max_megapixels * STORED_PER_RENDERED
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit follows
+            with Image.open(path) as picture:
+                form, size, frames = str(picture.format), picture.size, int(getattr(picture, "n_frames", 1))
+    except Image.DecompressionBombError as error:
+        raise LimitExceededError(f"{path.name!r} has too many pixels; the limit is {most} million") from error
+    except UnidentifiedImageError as error:
+        raise MisnamedFileError(f"{path.name!r} is not a picture, whatever its name says") from error
+    except (OSError, ValueError, SyntaxError) as error:
+        raise DamagedFileError(f"{path.name!r} is damaged beyond repair; get a complete copy of the file") from error
+    if form not in FORMATS:
+        raise MisnamedFileError(f"{path.name!r} is a {form} picture; PNG, JPEG, TIFF, WebP and BMP can be read")
+    if size[0] * size[1] > most * 1_000_000:
+        raise LimitExceededError(
+            f"{path.name!r} has {size[0]} × {size[1]} pixels; the limit is {most} million"
+            f" ({STORED_PER_RENDERED} × KB_QA_MAX_MEGAPIXELS)"
+        )
+    check_pages(path, frames, limits)
+    return form
+
+
+@contextmanager
+def _opened(path: Path, form: str) -> Iterator[pymupdf.Document]:
+    try:
+        converted = _as_png(path) if form in CONVERTED else None
+        document = pymupdf.open(path) if converted is None else pymupdf.open(stream=converted, filetype="png")
+        if document.page_count < 1:
+            raise EmptyFileError(f"{path.name!r} has no pages")
+    except (RuntimeError, ValueError, OSError) as error:
+        raise DamagedFileError(f"{path.name!r} is damaged beyond repair; get a complete copy of the file") from error
+    with document:
+        yield document
+
+
+def _as_png(path: Path) -> bytes:
+    with Image.open(path) as picture:
+        dpi = picture.info.get("dpi", (DEFAULT_DPI, DEFAULT_DPI))
+        upright = ImageOps.exif_transpose(picture).convert("RGB")
+        stream = io.BytesIO()
+        upright.save(stream, "PNG", dpi=dpi, compress_level=1)
+        return stream.getvalue()
+
+
+def _resolution(document: pymupdf.Document) -> float:
+    """Pixels to the inch of the first frame."""
+    images = document[0].get_image_info()
+    width = document[0].rect.width
+    return float(images[0]["width"]) * 72 / width if images and width else DEFAULT_DPI

@@ -1,0 +1,114 @@
+"""Groups lines into paragraphs by geometry alone, and puts the lines of a group into reading order."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from ingest.page_text import PrintedLine
+from kb_qa.geometry import BBox
+
+BULLET = re.compile(
+    r"^(?:[•‣▪■□●○◦◆◇►▶➢➤✓✔·∙*–—-]$|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]$|[（(][一二三四五六七八九十\d]+[）)]|[①-⑳])"
+)
+
+
+def starts_item(line: PrintedLine) -> bool:
+    """Whether the line begins with a bullet or an enumerator."""
+    first = line.words[0].text
+    if first in "（(" and len(line.words) > 2:
+        first = "".join(word.text for word in line.words[:4])
+    return len(line.words) > 1 and bool(BULLET.match(first) or first[0] in "•▪■●►▶➢➤✓✔◆")
+
+
+def same_row(one: BBox, other: BBox) -> bool:
+    shared = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return shared > 0.5 * min(one.height, other.height)
+
+
+def visual_rows(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
+    """Lines by the row they stand in, top to bottom, each row in the order in which it is read."""
+    boxes = _row_boxes(lines)
+    rows: list[list[int]] = []
+    for index in sorted(range(len(lines)), key=lambda index: (boxes[index].y0 + boxes[index].y1, boxes[index].x0)):
+        row = next((row for row in reversed(rows[-3:]) if any(same_row(boxes[it], boxes[index]) for it in row)), None)
+        if row is None:
+            rows.append([index])
+        else:
+            row.append(index)
+    found = [[lines[index] for index in row] for row in rows]
+    return [sorted(row, key=lambda line: line.bbox.x0, reverse=_right_to_left(row)) for row in found]
+
+
+def _row_boxes(lines: Sequence[PrintedLine]) -> list[BBox]:
+    """The boxes; of a letter several lines tall (a drop cap) only the part beside its first line."""
+    if not lines:
+        return []
+    usual = sorted(line.bbox.height for line in lines)[len(lines) // 2]
+    return [
+        BBox(box.x0, box.y0, box.x1, min(box.y1, box.y0 + usual)) if box.height > 1.7 * usual else box
+        for box in (line.bbox for line in lines)
+    ]
+
+
+def _right_to_left(row: Sequence[PrintedLine]) -> bool:
+    letters = [char for line in row for word in line.words for char in word.text if char.isalpha()]
+    return sum("\u0590" <= char <= "\u08ff" or "\ufb1d" <= char <= "\ufeff" for char in letters) * 2 > len(letters)
+
+
+def in_reading_order(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
+    """The lines of one paragraph: rows top to bottom; top-down writing right to left."""
+    across = [line for line in lines if line.direction in ("right", "left", "oblique")]
+    along = [line for line in lines if line.direction in ("up", "down")]
+    ordered = [line for row in visual_rows(across) for line in row]
+    for direction, sign in (("down", -1), ("up", 1)):
+        running = [line for line in along if line.direction == direction]
+        ordered.extend(sorted(running, key=lambda line: (round(sign * line.bbox.x0), -sign * line.bbox.y0)))
+    return ordered
+
+
+def group_lines(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
+    """Paragraphs: lines of one size and direction, under one another, without a gap; a bullet starts a new one."""
+    groups: list[list[PrintedLine]] = []
+    for line in sorted(lines, key=lambda line: (line.bbox.y0, line.bbox.x0)):
+        fitting = [group for group in groups[-40:] if _fits(group, line)]
+        if fitting:
+            min(fitting, key=lambda group: line.bbox.y0 - group[-1].bbox.y1).append(line)
+        else:
+            groups.append([line])
+    return [in_reading_order(group) for group in groups]
+
+
+def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:
+    last = group[-1]
+    if line.direction != last.direction or line.direction == "oblique":
+        return False
+    if line.direction != "right":
+        return _fits_beside(last, line)
+    size = max(line.size, last.size)
+    if same_row(last.bbox, line.bbox):
+        return -0.5 * size <= line.bbox.x0 - last.bbox.x1 <= 1.5 * size
+    if abs(line.size - last.size) > 0.15 * size or starts_item(line):
+        return False
+    shared = min(line.bbox.x1, last.bbox.x1) - max(line.bbox.x0, last.bbox.x0)
+    gap = line.bbox.y0 - last.bbox.y1
+    return shared > 0.5 * min(line.bbox.width, last.bbox.width) and -0.6 * size < gap < 0.55 * size
+
+
+def _fits_beside(last: PrintedLine, line: PrintedLine) -> bool:
+    size = max(line.size, last.size)
+    shared = min(line.bbox.y1, last.bbox.y1) - max(line.bbox.y0, last.bbox.y0)
+    gap = max(line.bbox.x0 - last.bbox.x1, last.bbox.x0 - line.bbox.x1)
+    return shared > 0 and gap < 1.2 * size and abs(line.size - last.size) <= 0.15 * size
+
+
+def looks_like_columns(lines: Sequence[PrintedLine]) -> bool:
+    """Whether most rows of a supposed paragraph have a wide gap at one place: it is two columns side by side."""
+    rows = [row for row in visual_rows(lines) if row]
+    split = [row for row in rows if any(_far_apart(left, right) for left, right in itertools.pairwise(row))]
+    return len(split) >= 2 and len(split) * 2 > len(rows)
+
+
+def _far_apart(left: PrintedLine, right: PrintedLine) -> bool:
+    return right.bbox.x0 - left.bbox.x1 > 1.5 * max(left.size, right.size)

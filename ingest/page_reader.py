@@ -1,0 +1,162 @@
+"""Reads one displayed page: text layer or OCR, tables, layout, pictures. Everything in display space.
+
+One extraction of the characters, one render, one run of the layout model; tables are looked for where it or drawn
+rules say so, OCR is used where there is no text layer to trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pymupdf
+
+from ingest.drafts import PageDraft
+from ingest.layout import page_drafts, predict_layout, trusted_boxes
+from ingest.limits import Limits
+from ingest.ocr import OCR_DPI, mean_confidence, page_of_words, read_page
+from ingest.page_text import PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.table_captions import with_surroundings
+from ingest.tables import find_tables
+from ingest.upright import make_upright
+from ingest.visibility import is_blank, mark_unseen, render_grey
+from kb_qa.elements import Origin
+from kb_qa.geometry import BBox, Page, Quality
+
+FEW_GLYPHS = 60  # a text layer of fewer, on a page that is a picture, is a stamp or a page number
+PICTURE_PAGE = 0.45  # share of the page that a picture covers
+TRUSTED_OCR = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """Lines of a page with where they came from, and what a reader should know of them."""
+
+    lines: tuple[PrintedLine, ...]
+    origin: Origin
+    quality: Quality
+
+
+def read_page_draft(page: pymupdf.Page, number: int, limits: Limits, *, ocr_dpi: float = OCR_DPI) -> PageDraft:
+    """The page numbered `number`. Raises whatever MuPDF, the models or the OCR raise on a page they cannot read."""
+    facts = Page(
+        number=number,
+        width=round(page.rect.width, 3),
+        height=round(page.rect.height, 3),
+        rotation=page.rotation,
+        label=page.get_label() if page.parent.is_pdf else "",
+    )
+    page = make_upright(page)
+    lines = read_lines(page)
+    grey, scale = render_grey(page)
+    if not lines and is_blank(grey):
+        return PageDraft(facts)
+    lines = mark_unseen(lines, grey, scale)
+    pictures = _pictures(page)
+    content = _content(page, lines, pictures, limits, ocr_dpi)
+    facts = replace(facts, quality=content.quality)
+    if not content.lines and not pictures:
+        return PageDraft(facts)
+    return _laid_out(page, facts, content, pictures)
+
+
+def _pictures(page: pymupdf.Page) -> list[BBox]:
+    frame = BBox(0.0, 0.0, page.rect.width, page.rect.height)
+    boxes = (BBox(*(float(value) for value in image["bbox"])) for image in page.get_image_info())
+    return [inside for box in boxes if box.is_finite and (inside := box.intersection(frame)) is not None]
+
+
+def _content(
+    page: pymupdf.Page, lines: Sequence[PrintedLine], pictures: Sequence[BBox], limits: Limits, ocr_dpi: float
+) -> _Content:
+    shown = [line for line in lines if not line.words[0].hidden]
+    invisible = [line for line in lines if line.words[0].hidden == "invisible text"]
+    area = max(page.rect.width * page.rect.height, 1.0)
+    covered = max((box.area for box in pictures), default=0.0) / area
+    strange = unreadable_share(shown)
+    if glyph_count(shown) >= FEW_GLYPHS and strange <= 0.3:
+        return _Content(tuple(lines), "text-layer", _layer_quality(strange))
+    is_picture = covered >= PICTURE_PAGE or sum(box.area for box in pictures) / area >= PICTURE_PAGE
+    if is_picture and glyph_count(invisible) >= FEW_GLYPHS and looks_like_language(invisible):
+        reason = "the text layer was made by OCR, confidence unknown"
+        return _Content(tuple(_unhidden(lines)), "ocr", Quality("fair", (reason,)))
+    if shown and strange <= 0.3 and not is_picture:
+        return _Content(tuple(lines), "text-layer", _layer_quality(strange))
+    return _read_by_ocr(page, lines, strange, limits, ocr_dpi)
+
+
+def _read_by_ocr(
+    page: pymupdf.Page, lines: Sequence[PrintedLine], strange: float, limits: Limits, ocr_dpi: float
+) -> _Content:
+    """What OCR reads, beside the little that the text layer has; an unreadable text layer is set aside."""
+    kept = [line for line in lines if line.words[0].hidden or strange <= 0.3]
+    shown = [line.bbox for line in kept if not line.words[0].hidden]
+    read = [
+        line
+        for line in read_page(page, megapixels=limits.max_megapixels, dpi=ocr_dpi)
+        if not any(line.bbox.overlap(box) > 0.5 for box in shown)
+    ]
+    if not read:
+        return _Content(tuple(kept), "text-layer" if shown else "ocr", Quality())
+    confidence = mean_confidence(read)
+    reasons = [f"read by OCR, confidence {confidence:.2f}"]
+    if strange > 0.3:
+        reasons.insert(0, "the characters of the text layer cannot be read")
+    grade = "fair" if confidence >= TRUSTED_OCR else "poor"
+    return _Content((*kept, *read), "ocr", Quality(grade, tuple(reasons)))
+
+
+def _unhidden(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
+    return [
+        replace(line, words=tuple(replace(word, hidden="") for word in line.words))
+        if line.words[0].hidden == "invisible text"
+        else line
+        for line in lines
+    ]
+
+
+def _layer_quality(strange: float) -> Quality:
+    if strange == 0:
+        return Quality()
+    return Quality("fair", (f"{max(strange, 0.001):.1%} of the characters have no readable form",))
+
+
+def unreadable_share(lines: Sequence[PrintedLine]) -> float:
+    """Share of characters that stand for nothing: U+FFFD, controls, private use. 0 where there are none at all."""
+    text = "".join(word.text for line in lines for word in line.words)
+    strange = sum(char == "\ufffd" or char < " " or "\ue000" <= char <= "\uf8ff" for char in text)
+    return strange / len(text) if text else 0.0
+
+
+def looks_like_language(lines: Sequence[PrintedLine]) -> bool:
+    """Whether most words are made as words or numbers are; the text layer of a bad OCR is not."""
+    words = [word.text.strip("\"'“”‘’.,;:!?()[]{}«»-–—") for line in lines for word in line.words]
+    words = [word for word in words if word]
+    plain = sum(
+        is_cjk(word[0])
+        or word.isdigit()
+        or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
+        or word.replace(",", "").replace(".", "").replace("%", "").replace("$", "").isdigit()
+        for word in words
+    )
+    return bool(words) and plain >= 0.75 * len(words)
+
+
+def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequence[BBox]) -> PageDraft:
+    shown = [line for line in content.lines if not line.words[0].hidden]
+    if not shown:
+        drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
+        return PageDraft(facts, tuple(drafts))
+    by_ocr = any(word.confidence is not None for line in shown for word in line.words)
+    surface = page_of_words(page, shown) if by_ocr else page
+    boxes = predict_layout(surface)
+    tables = find_tables(surface, content.lines, boxes, origin=content.origin)
+    drafts = page_drafts(
+        tables.lines,
+        trusted_boxes(boxes, tables.lines, tables.drafts),
+        tables=tables.drafts,
+        pictures=() if content.origin == "ocr" else pictures,
+        origin=content.origin,
+    )
+    flags = (f"page {facts.number}: tables could not be looked for",) if tables.failed else ()
+    return PageDraft(facts, tuple(with_surroundings(drafts, facts.number)), flags)

@@ -1,0 +1,83 @@
+"""What a person at a terminal sees of an ingest: a bar while it runs, a line per file, a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ingest.discover import Discovery
+from ingest.pipeline import Outcome
+
+STYLES = {"ready": "green", "quarantined": "red", "skipped": "yellow"}
+
+
+class IngestProgress:
+    """On standard error, so that what `--json` prints stays whole. `lines` says whether each file gets a line."""
+
+    def __init__(self, *, lines: bool) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._lines = lines
+        columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+        self._task = self._bar.add_task("files", total=None)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def discovered(self, discovery: Discovery) -> None:
+        total = len(discovery.found) + len(discovery.rejected) + len(discovery.skipped)
+        self._bar.update(self._task, total=total)
+
+    def report(self, outcome: Outcome) -> None:
+        self._bar.advance(self._task)
+        if self._lines:
+            self._console.print(outcome_text(outcome), soft_wrap=True)
+
+    def summary(self, outcomes: Sequence[Outcome], seconds: float) -> None:
+        self._console.print(summary_text(outcomes, seconds), soft_wrap=True)
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """One line of console markup; the name comes from outside and is escaped."""
+    style = STYLES[outcome.state]
+    counts = f"{outcome.pages} pages, {outcome.chunks} chunks, {outcome.seconds:.1f} s"
+    tail = counts if outcome.state == "ready" else outcome.reason
+    if outcome.reason == "unchanged":
+        tail = "unchanged"
+    return f"[{style}]{outcome.state:<11}[/] {escape(outcome.path)}  [dim]{escape(tail)}[/]"
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> dict[str, object]:
+    """The last line of `ingest --json`."""
+    states = Counter(outcome.state for outcome in outcomes)
+    return {
+        "files": len(outcomes),
+        "ready": states["ready"],
+        "unchanged": sum(outcome.reason == "unchanged" for outcome in outcomes),
+        "quarantined": states["quarantined"],
+        "skipped": states["skipped"],
+        "pages": sum(outcome.pages for outcome in outcomes),
+        "chunks": sum(outcome.chunks for outcome in outcomes),
+        "seconds": round(seconds, 2),
+    }
+
+
+def summary_text(outcomes: Sequence[Outcome], seconds: float) -> str:
+    counts = summary(outcomes, seconds)
+    return (
+        f"{counts['files']} files: {counts['ready']} ready ({counts['unchanged']} unchanged), "
+        f"{counts['quarantined']} quarantined, {counts['skipped']} skipped; "
+        f"{counts['pages']} pages, {counts['chunks']} chunks in {counts['seconds']} s"
+    )

@@ -1,0 +1,61 @@
+"""The text of a table element and its `Table`: one line per row, every cell with its words and its header paths."""
+
+from __future__ import annotations
+
+from ingest.drafts import DraftCell, DraftTable
+from ingest.reading_text import Vocabulary, build_text
+from ingest.table_headers import column_path, count_stub_columns, extent, in_blocks, row_groups, row_path, slots_of
+from kb_qa.elements import Cell, Table, Word
+
+SEPARATOR = " | "
+
+Texts = dict[tuple[int, int], str]
+
+
+def build_table(draft: DraftTable, page: int, vocabulary: Vocabulary) -> tuple[Table, str, list[Word]]:
+    """The table, its element's text and the words of that text. A spanned cell's text stands once, where it starts."""
+    text, words, ranges = _rows_of_text(draft, page, vocabulary)
+    texts = {place: text[start:end] for place, (start, end) in ranges.items()}
+    slots = slots_of(draft.cells)
+    stub = count_stub_columns(draft.cells, draft.headers)
+    groups = row_groups(slots, extent(draft.cells), draft.headers, texts)
+    cells = []
+    for cell in draft.cells:
+        start, end = ranges[cell.row, cell.column]
+        header = in_blocks(cell.row, draft.headers)
+        cells.append(
+            Cell(
+                row=cell.row,
+                column=cell.column,
+                row_span=cell.row_span,
+                column_span=cell.column_span,
+                text=text[start:end],
+                page=page,
+                bbox=cell.bbox.rounded(),
+                row_headers=() if header else row_path(slots, cell, stub, groups, texts),
+                column_headers=column_path(slots, cell, draft.headers, texts),
+                start=start,
+                end=end,
+                header=header,
+            )
+        )
+    table = Table(tuple(cells), draft.caption, (), draft.scale, draft.unit, draft.scale_source)
+    return table, text, words
+
+
+def _rows_of_text(
+    draft: DraftTable, page: int, vocabulary: Vocabulary
+) -> tuple[str, list[Word], dict[tuple[int, int], tuple[int, int]]]:
+    text = ""
+    words: list[Word] = []
+    ranges: dict[tuple[int, int], tuple[int, int]] = {}
+    previous: DraftCell | None = None
+    for cell in draft.cells:
+        if previous is not None:
+            text += SEPARATOR if cell.row == previous.row else "\n"
+        cell_text, cell_words = build_text(cell.lines, page, vocabulary, offset=len(text))
+        ranges[cell.row, cell.column] = (len(text), len(text) + len(cell_text))
+        text += cell_text
+        words.extend(cell_words)
+        previous = cell
+    return text, words, ranges

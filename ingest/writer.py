@@ -1,0 +1,39 @@
+"""The one writer of a knowledge base: the pipeline's parts, opened under the ingest lock and closed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ingest.children import ParserPool
+from ingest.limits import Limits
+from ingest.pipeline import Ingest, Outcome
+from ingest.progress import IngestProgress
+from kb_qa.embed import open_embedder
+from kb_qa.ledger import Ledger
+from kb_qa.locks import DirectoryLock
+from kb_qa.settings import Settings
+from kb_qa.terms import use_cache
+from kb_qa.wiring import CACHE, make_visible
+
+
+def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:
+    """Raises LockHeldError where another ingest writes, ReindexNeededError where another model made the index."""
+    with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=True) as ledger:
+        ledger.remove_leftovers()
+        use_cache(settings.kb / CACHE)
+        embedder = open_embedder(settings.embedder)
+        ledger.set_embedder(embedder.id, embedder.dimension)
+        limits = Limits.from_settings(settings)
+        with ParserPool(limits=limits, workers=settings.parsers) as pool:
+            pipeline = Ingest(
+                ledger=ledger,
+                embedder=embedder,
+                pool=pool,
+                limits=limits,
+                publish=partial(make_visible, settings, ledger),
+                report=progress.report,
+                discovered=progress.discovered,
+            )
+            return pipeline.run(paths)

@@ -1,0 +1,68 @@
+"""Originals, stored under the hash of their bytes: what a document is called never becomes a path."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from kb_qa.errors import NotFoundError
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PIECE = 1 << 20
+
+
+def digest_of(path: Path) -> str:
+    """The document id of a file: the SHA-256 of its bytes in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def store_blob(root: Path, source: Path) -> str:
+    """Copies `source` below `root` and returns its id. Whole or not there at all, whenever the process ends.
+
+    The hash is of the bytes that were copied: a file that changes meanwhile is stored as what was read.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    handle, name = tempfile.mkstemp(dir=root, prefix=".incoming-")
+    copy = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as target, source.open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+                target.write(piece)
+            target.flush()
+            os.fsync(target.fileno())
+        document_id = digest.hexdigest()
+        place = blob_place(root, document_id)
+        place.parent.mkdir(exist_ok=True)
+        copy.replace(place)
+        _sync_directory(place.parent)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+    return document_id
+
+
+def blob_place(root: Path, document_id: str) -> Path:
+    """Where the original stands or would stand. Raises NotFoundError for what is not an id."""
+    if not _SHA256.fullmatch(document_id):
+        raise NotFoundError(f"no document {document_id!r:.80}")
+    return root / document_id[:2] / document_id[2:]
+
+
+def remove_leftovers(root: Path) -> None:
+    """Deletes copies that a killed process left half done; only for the one ingest writer."""
+    for leftover in root.glob(".incoming-*"):
+        leftover.unlink(missing_ok=True)
+
+
+def _sync_directory(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

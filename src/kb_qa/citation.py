@@ -1,0 +1,157 @@
+"""From a stored chunk to a citation: its label, its level, its regions. Nothing is opened and nothing is guessed."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kb_qa.answers import Citation, Language, Level, LevelChoice
+from kb_qa.elements import Block, Chunk
+from kb_qa.geometry import Region
+from kb_qa.records import chunk_place
+
+TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
+    "zh": {"text": "文本", "table": "表格", "image": "图片"},
+    "en": {"text": "text", "table": "table", "image": "image"},
+}
+
+# A recognised text of less confidence is shown with its picture.
+SURE = 0.9
+
+
+def label(
+    source: str,
+    *,
+    section: Sequence[str] = (),
+    pages: Iterable[int] = (),
+    element_type: str = "text",
+    language: Language = "en",
+) -> str:
+    """What a reader sees of a source: `briefing.pdf · P4·table`, `hb.md · 手册 > 假期`, or the name alone.
+
+    The section stands only where there is no page (S5.4). Pages may come in any order; ranges read `P4–5`.
+    """
+    name = one_line(source)
+    ranges = page_ranges(pages)
+    if ranges:
+        return f"{name} · P{ranges}·{TYPE_NAMES[language].get(element_type, one_line(element_type))}"
+    path = section_path(section)
+    return f"{name} · {path}" if path else name
+
+
+def page_ranges(pages: Iterable[int]) -> str:
+    """`4`, `4–5`, `4–5, 9`; empty for none."""
+    runs: list[tuple[int, int]] = []
+    for page in sorted(set(pages)):
+        if runs and page == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], page)
+        else:
+            runs.append((page, page))
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+
+
+def section_path(section: Sequence[str]) -> str:
+    return " > ".join(title for title in map(one_line, section) if title)
+
+
+def one_line(text: str) -> str:
+    """A name or heading as it may be shown: one line, without control or direction characters."""
+    visible = (" " if character.isspace() else character for character in text)
+    kept = "".join(character for character in visible if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+    return " ".join(kept.split())
+
+
+def build_citation(
+    chunk: Chunk,
+    block: Block,
+    *,
+    number: int,
+    span: tuple[int, int],
+    language: Language,
+    level: LevelChoice = "auto",
+) -> Citation:
+    """The citation of `block` for the claim at `span` of the answer, from what is stored alone (S5.3).
+
+    `located` is left open: `dataclasses.replace(citation, located=locate(…))` adds the rectangles.
+    """
+    regions = block.regions or chunk.regions
+    resolved = resolve_level(
+        level, element_type=chunk.element_type, origin=chunk.origin, confidence=chunk.confidence, regions=regions
+    )
+    return Citation(
+        number=number,
+        start=span[0],
+        end=span[1],
+        cited_text=block.text,
+        level=resolved,
+        label=_label_at(resolved, chunk.source, chunk.section, regions, (chunk.element_type, language)),
+        document_id=chunk.document_id,
+        document=chunk.source,
+        element_type=chunk.element_type,
+        element_id=block.element_id,
+        section=chunk.section,
+        regions=regions,
+    )
+
+
+def citation_from_metadata(
+    metadata: Mapping[str, Any],
+    *,
+    number: int,
+    span: tuple[int, int],
+    language: Language,
+    level: LevelChoice = "auto",
+    cited_text: str = "",
+) -> Citation:
+    """The citation of a whole chunk, from the flat metadata of the vector store (`records.metadata_of`)."""
+    place = chunk_place(metadata)
+    resolved = resolve_level(
+        level, element_type=place.element_type, origin=place.origin, confidence=place.confidence, regions=place.regions
+    )
+    return Citation(
+        number=number,
+        start=span[0],
+        end=span[1],
+        cited_text=cited_text,
+        level=resolved,
+        label=_label_at(resolved, place.source, place.section, place.regions, (place.element_type, language)),
+        document_id=place.document_id,
+        document=place.source,
+        element_type=place.element_type,
+        section=place.section,
+        regions=place.regions,
+    )
+
+
+def resolve_level(
+    choice: LevelChoice,
+    *,
+    element_type: str,
+    origin: str,
+    confidence: float | None,
+    regions: Sequence[Region],
+) -> Level:
+    """The level that the choice comes to for this source.
+
+    "auto" shows the picture of what went through a conversion that can go wrong (a table, an image, a recognised
+    text or one of low confidence) and the page of everything else. A region without geometry falls back to the page, a
+    page that does not exist to the text.
+    """
+    converted = element_type != "text" or origin in ("ocr", "caption")
+    unsure = confidence is not None and confidence < SURE
+    wanted: Level = choice if choice != "auto" else "region" if converted or unsure else "page"
+    if wanted == "region" and not any(region.bbox is not None for region in regions):
+        wanted = "page"
+    return "text" if wanted == "page" and not regions else wanted
+
+
+def _label_at(
+    level: Level, source: str, section: Sequence[str], regions: Sequence[Region], kind: tuple[str, Language]
+) -> str:
+    """At level text a document with pages is named without its page (S5.1); one without pages keeps its section."""
+    element_type, language = kind
+    if level == "text" and regions:
+        return label(source, language=language)
+    pages = [region.page for region in regions]
+    return label(source, section=section, pages=pages, element_type=element_type, language=language)

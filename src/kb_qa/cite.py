@@ -1,0 +1,148 @@
+"""Claims → checked, cited events: every figure held against the cited blocks, every block led back to its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Located, ModelStop, Question, Refusal
+from kb_qa.citation import build_citation
+from kb_qa.elements import Block, Chunk
+from kb_qa.generate import Claim
+from kb_qa.guardrails.check import check_unit
+from kb_qa.guardrails.evidence import Evidence, evidence_of
+from kb_qa.guardrails.languages import language_tag_of
+from kb_qa.guardrails.units import split_units
+from kb_qa.locate import block_rects
+from kb_qa.protocols import Library
+from kb_qa.references import Numbering, Reference, TextStyle, collapsed
+from kb_qa.refuse import after_generation
+from kb_qa.transcript import Transcript
+
+Cited = tuple[Chunk, Block]
+STYLE = TextStyle()
+
+
+@dataclass(slots=True)
+class AnswerWriter:
+    """Writes one answer's claims into its transcript. Blocking: call it off the event loop."""
+
+    question: Question
+    context: Context
+    library: Library
+    transcript: Transcript
+    numbering: Numbering[Cited] = field(default_factory=lambda: Numbering(_quotation))
+    citations: dict[int, Citation] = field(default_factory=dict)
+    released: bool = False
+    dropped: int = 0  # citations of materials that were never given
+
+    def write(self, claim: Claim) -> Sequence[AnswerEvent]:
+        """The claim's events: text that passed, its citations and figures, and what was withheld."""
+        cited = [*self._cited(claim)]
+        evidence = [evidence_of(chunk, block) for chunk, block in cited]
+        start = self.transcript.length + len(claim.text) - len(claim.text.lstrip())
+        first = len(self.transcript.events)
+        figures = self._release(claim.text, evidence)
+        end = self.transcript.length
+        if end > start:
+            self.released = True
+            self._cite(cited, (start, end))
+        for figure, offset in figures:
+            self.transcript.figure(figure, offset=offset)
+        return self.transcript.events[first:]
+
+    def refusal(self, stop: ModelStop) -> Refusal | None:
+        withheld = self.transcript.withheld_sentences > 0
+        return after_generation(self.question, stop, released=self.released, withheld=withheld)
+
+    def close(self, stop: ModelStop) -> Iterator[AnswerEvent]:
+        """The last events of an answer, refused or not."""
+        items = [self._reference(number) for number in sorted(self.citations)]
+        yield self.transcript.references(
+            style="text", text=STYLE.listing(items), items=[self._reference_data(item) for item in items]
+        )
+        yield self.transcript.usage(stop.usage)
+        yield self.transcript.end(stop)
+
+    def _cited(self, claim: Claim) -> Iterator[Cited]:
+        for citation in claim.citations:
+            try:
+                block = self.context.block(citation.material, citation.block)
+            except IndexError:
+                self.dropped += 1
+            else:
+                yield self.context.materials[citation.material - 1].chunk, block
+
+    def _release(self, text: str, evidence: Sequence[Evidence]) -> list[tuple[Figure, int]]:
+        """Sentence by sentence; the figures of what passed, each with the offset its span counts from."""
+        figures: list[tuple[Figure, int]] = []
+        passed = ""
+        for start, end in split_units(text):
+            verdict = check_unit(
+                text[start:end],
+                evidence,
+                language=language_tag_of(self.question.text),
+                question=self.question.text,
+                materials=len(self.context.materials),
+            )
+            if verdict.released:
+                figures += [(figure, self.transcript.length + len(passed)) for figure in verdict.figures]
+                passed += verdict.text
+                continue
+            if passed:
+                self.transcript.delta(passed)
+            passed = ""
+            self.transcript.withheld(verdict.text, verdict.figures)
+        if passed:
+            self.transcript.delta(passed)
+        return figures
+
+    def _cite(self, cited: Sequence[Cited], span: tuple[int, int]) -> None:
+        """Markers behind the claim, then one citation event a block."""
+        citations = [self._citation(chunk, block, span) for chunk, block in cited]
+        numbers = dict.fromkeys(citation.number for citation in citations)
+        if numbers:
+            markers = "".join(STYLE.marker(Reference(number, "")) for number in numbers)
+            self.transcript.delta(f" {markers}")
+        for citation in citations:
+            self.citations.setdefault(citation.number, citation)
+            self.transcript.citation(citation)
+
+    def _citation(self, chunk: Chunk, block: Block, span: tuple[int, int]) -> Citation:
+        citation = build_citation(
+            chunk,
+            block,
+            number=self.numbering.number((chunk, block)),
+            span=span,
+            language=self.question.language,
+            level=self.question.level,
+        )
+        return replace(citation, located=self._located(block))
+
+    def _located(self, block: Block) -> Located:
+        """The rectangles of the block's words. Text without geometry is found as text; a lost element is not found."""
+        element = self.library.element(block.element_id)
+        if element is None or element.text[block.start : block.end] != block.text:
+            return Located(found=False)
+        located = block_rects(element, block.start, block.end)
+        return located if located.found else Located(found=True, method="text")
+
+    def _reference(self, number: int) -> Reference:
+        citation = self.citations[number]
+        return Reference(number, citation.label, citation.cited_text)
+
+    def _reference_data(self, item: Reference) -> dict[str, object]:
+        citation = self.citations[item.number]
+        return {
+            "number": item.number,
+            "label": item.title,
+            "cited_text": collapsed(item.quote),
+            "document": citation.document,
+            "document_id": citation.document_id,
+        }
+
+
+def _quotation(cited: Cited) -> tuple[str, str]:
+    """The same quote of the same document keeps one number (S1.3)."""
+    chunk, block = cited
+    return chunk.document_id, collapsed(block.text)

@@ -1,0 +1,200 @@
+"""The command line. Commands that parse belong to the write side: `python -m ingest` runs them as a child process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kb_qa import remote
+from kb_qa.answers import AnswerEvent, Filters, LevelChoice
+from kb_qa.errors import KbQaError
+from kb_qa.knowledge_base import KnowledgeBase
+from kb_qa.listing import hit_line
+from kb_qa.settings import Settings
+from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
+
+Command = Callable[..., Any]
+
+
+class _Commands(click.Group):
+    """Turns the errors a user can act on into one line and their exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KbQaError as error:
+            click.echo(f"kb-qa: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kb-qa")
+def main() -> None:
+    """Questions to your documents, answered with the spot on the page that every figure came from."""
+
+
+kb_option = click.option("--kb", type=click.Path(path_type=Path), help="The knowledge base [default: data/kb].")
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+document_option = click.option(
+    "--document", "documents", multiple=True, metavar="NAME", help="Only this document; repeatable."
+)
+
+
+def _settings(kb: Path | None) -> Settings:
+    settings = Settings.from_environment(os.environ)
+    return settings if kb is None else replace(settings, kb=kb)
+
+
+@main.command()
+@click.argument("question")
+@document_option
+@click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
+@kb_option
+@json_option
+def ask(question: str, documents: tuple[str, ...], level: LevelChoice, kb: Path | None, as_json: bool) -> None:
+    """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
+    settings = _settings(kb)
+    filters = Filters(documents=documents)
+    show = _print_event_line if as_json else _print_event
+    address = service_address(settings)
+    if address:
+        last = _shown(remote.ask(address, question, filters=filters, level=level), show)
+    else:
+        with open_knowledge_base(settings) as knowledge_base:
+            last = asyncio.run(_ask_here(knowledge_base, question, filters, level, show))
+    if last.event == "error" or not last.data["complete"] or last.data["refused"]:
+        raise SystemExit(1)
+
+
+def _shown(events: Iterable[AnswerEvent], show: Callable[[AnswerEvent], None]) -> AnswerEvent:
+    """The last event, after each was shown. A stream without one ends as an error."""
+    last = None
+    for event in events:
+        show(event)
+        last = event
+    if last is None or last.event not in {"end", "error"}:
+        raise KbQaError("the answer ended before it was complete")
+    return last
+
+
+async def _ask_here(
+    knowledge_base: KnowledgeBase,
+    question: str,
+    filters: Filters,
+    level: LevelChoice,
+    show: Callable[[AnswerEvent], None],
+) -> AnswerEvent:
+    events = []
+    async for event in knowledge_base.ask(question, filters=filters, level=level):
+        show(event)
+        events.append(event)
+    return events[-1]
+
+
+def _print_event_line(event: AnswerEvent) -> None:
+    click.echo(json.dumps({"id": event.id, "event": event.event, "data": dict(event.data)}, ensure_ascii=False))
+
+
+def _print_event(event: AnswerEvent) -> None:
+    """What a reader at a terminal needs of an event."""
+    data: Any = event.data
+    match event.event:
+        case "delta" | "withheld":
+            click.echo(data["text"], nl=False)
+        case "refusal":
+            click.echo(data["message"])
+        case "references":
+            click.echo(f"\n\n{data['text']}" if data["text"] else "")
+        case "error":
+            click.echo(f"\nkb-qa: {data['message']}", err=True)
+        case "end" if not data["complete"]:
+            click.echo(f"\nkb-qa: the answer is incomplete ({data['stop_reason']})", err=True)
+
+
+@main.command()
+@click.argument("question")
+@click.option("-k", default=8, show_default=True, type=click.IntRange(1, 200), help="How many hits.")
+@document_option
+@kb_option
+@json_option
+def search(question: str, k: int, documents: tuple[str, ...], kb: Path | None, as_json: bool) -> None:
+    """List the passages found for QUESTION, best first."""
+    settings = _settings(kb)
+    filters = Filters(documents=documents)
+    address = service_address(settings)
+    if address:
+        lines = remote.search(address, question, k=k, filters=filters)
+    else:
+        with open_knowledge_base(settings) as knowledge_base:
+            hits = asyncio.run(knowledge_base.search(question, k=k, filters=filters))
+        lines = [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]
+    for line in lines:
+        click.echo(json.dumps(line, ensure_ascii=False) if as_json else _hit_text(line))
+    if not lines:
+        raise SystemExit(1)
+
+
+def _hit_text(line: dict[str, Any]) -> str:
+    place = line["document"] + (f" · P{line['page']}" if line["page"] else "")
+    section = f" · {' > '.join(line['section'])}" if line["section"] else ""
+    text = " ".join(line["text"].split())
+    return f"{line['rank']:>2}. {place}{section}  ({line['score']:.4f})\n    {text[:200]}"
+
+
+@main.command()
+@kb_option
+@json_option
+def documents(kb: Path | None, as_json: bool) -> None:
+    """List the documents with their states."""
+    with open_ledger(_settings(kb)) as library:
+        records = library.documents()
+    for record in records:
+        if as_json:
+            line = {name: value for name, value in asdict(record).items() if name != "size"}
+            click.echo(json.dumps(line, ensure_ascii=False))
+        else:
+            reason = f"  {record.reason}" if record.reason else ""
+            names = ", ".join(record.names)
+            click.echo(f"{record.state:<12} {record.pages:>5} pages {record.chunks:>6} chunks  {names}{reason}")
+
+
+@main.command()
+@click.option("--host", help="Address to listen on [default: 127.0.0.1].")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on [default: 8000].")
+@kb_option
+def serve(host: str | None, port: int | None, kb: Path | None) -> None:
+    """Answer questions over HTTP, with a page to ask them on."""
+    from kb_qa.service.server import serve as run_server  # the web stack loads only where it is needed
+
+    settings = _settings(kb)
+    settings = replace(settings, host=host or settings.host, port=settings.port if port is None else port)
+    run_server(settings)
+
+
+def _passed_on(name: str, help_text: str) -> None:
+    """A command of the write side: its arguments go to the child as they are, its output and exit code come back."""
+
+    @main.command(
+        name,
+        help=help_text,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def run(arguments: Sequence[str]) -> None:
+        raise SystemExit(subprocess.call([sys.executable, "-m", "ingest", name, *arguments]))
+
+
+_passed_on("ingest", "Read documents: files and folders (default data/samples).")
+_passed_on("elements", "Show what the parser sees in a file.")
+_passed_on("locate", "Find a quotation in a file: the rectangles of its words.")
+_passed_on("crop", "Write the picture of a region of a page.")

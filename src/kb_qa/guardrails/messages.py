@@ -1,0 +1,43 @@
+"""What a reader sees in place of an answer, or of one sentence, that no material supports."""
+
+from __future__ import annotations
+
+_REFUSALS = {
+    "zh-Hans": "材料中未找到相关信息。",
+    "zh-Hant": "材料中未找到相關資訊。",
+    "en": "Not found in the materials.",
+    "ja": "資料に該当する情報が見つかりませんでした。",
+    "ko": "자료에서 관련 정보를 찾을 수 없습니다.",
+    "de": "In den Unterlagen nicht gefunden.",
+    "fr": "Introuvable dans les documents.",
+    "es": "No se encontró en los materiales.",
+}
+_WITHHELD = {
+    "zh-Hans": "〔该数字在材料中未找到依据，已略去〕",
+    "zh-Hant": "〔該數字在材料中找不到依據，已略去〕",
+    "en": "[withheld: this figure was not found in the materials]",
+    "ja": "〔資料で確認できない数値のため省略〕",
+    "ko": "[자료에서 확인되지 않은 수치는 생략]",
+    "de": "[nicht belegt, ausgelassen]",
+    "fr": "[chiffre non trouvé dans les documents]",
+    "es": "[cifra no encontrada en los materiales]",
+}
+_TRADITIONAL_TAGS = frozenset({"zh-tw", "zh-hk", "zh-mo", "zh-hant"})
+
+
+def refusal_text(language_tag: str) -> str:
+    """The text of a refusal; `zh` means simplified Chinese, an unknown language gets English."""
+    return _REFUSALS[_known(language_tag)]
+
+
+def withheld_text(language_tag: str) -> str:
+    """The text in place of one unit that was withheld."""
+    return _WITHHELD[_known(language_tag)]
+
+
+def _known(language_tag: str) -> str:
+    tag = language_tag.lower().replace("_", "-")
+    language = tag.partition("-")[0]
+    if language == "zh":
+        return "zh-Hant" if any(tag.startswith(each) for each in _TRADITIONAL_TAGS) else "zh-Hans"
+    return language if language in _REFUSALS else "en"

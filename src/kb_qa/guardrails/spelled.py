@@ -1,0 +1,390 @@
+"""Numbers in words: Chinese numerals, English cardinals, fractions, doublings, and vague quantities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from kb_qa.guardrails import numerals
+from kb_qa.guardrails.measures import GENERIC_COUNTERS, scale_at, suffix_at
+from kb_qa.guardrails.quantities import CONTEXT, ONE, Quantity
+
+_DIGITS = {
+    **{character: value for value, character in enumerate("零一二三四五六七八九")},
+    **{character: value for value, character in enumerate("〇壹贰叁肆伍陆柒捌玖")},
+    "两": 2,
+    "○": 0,
+    "弍": 2,
+    "叄": 3,
+}
+_TENS = {"十": 1, "拾": 1, "百": 2, "佰": 2, "千": 3, "仟": 3}
+_MYRIADS = {"万": 4, "亿": 8, "兆": 12}
+_PAIRS = {"廿": "二十", "卅": "三十"}
+_D = "零一二三四五六七八九〇壹贰叁肆伍陆柒捌玖两○弍叄"
+_M = "十百千拾佰仟万亿兆"
+_C = _D + _M + "廿卅"
+
+_PARTS = re.compile(
+    rf"(?a)(?P<minus>负)?(?P<base>[百千万])分之(?P<sign>负)?(?P<number>\d{{1,12}}"
+    rf"(?:\.\d{{1,9}})?|[{_C}]{{1,20}}(?:点[{_D}]{{1,9}})?)|百分百"
+)
+_FRACTION = re.compile(rf"(?a)(?P<below>[{_C}]{{1,6}}|\d{{1,4}})分之(?P<above>[{_C}]{{1,6}}|\d{{1,4}})")
+_MIXED = re.compile(
+    rf"(?a)(?<![0-9A-Za-z_.,])\d{{1,12}}(?:\.\d{{1,6}})?[十百千万亿兆]{{1,3}}零?(?:\d{{1,4}}"
+    rf"(?![\d.,年月%])|[{_D}十])[0-9{_C}]{{0,20}}(?![0-9年])"
+)
+_VAGUE_CJK = re.compile(
+    rf"(?:好几|数以|若干|数|几|上|成)[十百千万亿]{{1,4}}(?:计)?"
+    rf"|[{_D}十][十百千万亿]{{0,2}}几[十百千万亿]{{0,2}}"
+    r"|[二三四五六七八九两][三四五六七八九](?=[个家名人种项年月天次倍台件])"
+)
+_ORDINAL = re.compile(rf"(?a)第 ?(?P<number>\d{{1,5}}|[{_C}]{{1,8}})")
+_CJK = re.compile(rf"[{_C}]{{1,40}}(?:点[{_D}]{{1,12}}[万亿兆]{{0,2}})?")
+_DOUBLING = re.compile(rf"(?a)翻(?P<number>[{_D}]|\d)?番|翻倍|一半|半数|对半")
+_BOUND_BEFORE = re.compile("(?:逾|近|超|超过|过|约|大约|达|达到|突破|将近|接近|不到|不足)$")
+_UNIT_ONE = re.compile("(?a)个月|小时|分钟|元|美元|公里|吨|公斤|倍|成|折|个?百分点|万|亿")
+_YEAR_ONE = re.compile("[年天周](?![来一度间])")
+_NOT_YEAR_ONE = frozenset("上这那每同前后新近某任有第当统")
+_WEEKDAY = re.compile("(?:周|星期|礼拜)$")
+
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen"
+        " fourteen fifteen sixteen seventeen"
+        " eighteen nineteen".split()
+    )
+}
+_TY = {
+    word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_BIG = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_PLURALS = ("hundreds", "thousands", "millions", "billions", "trillions", "dozens")
+_TIMES = {"doubled": 1, "doubling": 1, "double": 1, "doubles": 1}
+_MULTIPLES = {"tripled": "3", "triple": "3", "tripling": "3", "quadrupled": "4", "halved": "0.5", "halving": "0.5"}
+_MULTIPLES |= {
+    "twofold": "2",
+    "threefold": "3",
+    "fourfold": "4",
+    "fivefold": "5",
+    "tenfold": "10",
+    "twice": "2",
+    "thrice": "3",
+}
+_ALONE = (*_TIMES, *_MULTIPLES, "half")
+_CARDINALS = (*_SMALL, *_TY, "hundred", *_BIG, "dozen")
+
+ENGLISH_WORD = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join((*_CARDINALS, *_PLURALS, *_ALONE))})(?![A-Za-z])")
+_CARDINAL = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join(_CARDINALS)})(?![A-Za-z])")
+_VAGUE = re.compile(
+    r"(?ai)(?<![A-Za-z])(?:(?:several|a few|few|many|some|tens of|hundreds of|thousands of) "
+    r"(?:hundreds?|thousands?|millions?|billions?|dozens?)"
+    rf"|{'|'.join(_PLURALS)}|(?:double|triple|single)-digits?)(?![A-Za-z])"
+)
+_HALF = re.compile(
+    r"(?ai)(?<![A-Za-z])(?P<article>half an?|half|an? quarter(?= (?:million|billion|of)))"
+    r"(?P<rest>[ -](?P<big>thousand|million|billion|trillion|dozen|hour|year|day|month)(?:ly)?)?(?![A-Za-z])"
+)
+_DENOMINATOR = re.compile(
+    r"(?ai)[ -](?P<name>halves|thirds?|quarters?(?= of| the)|(?<=-)quarters?|fourths?|fifths?"
+    r"|sixths?|eighths?|tenths?)(?![A-Za-z])"
+)
+_DENOMINATORS = {"halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_ALONE_PATTERN = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join((*_TIMES, *_MULTIPLES))})(?![A-Za-z])")
+_GAP = re.compile(r"(?ai)[ \u00a0-]|,? and |\n")
+_ARTICLE = re.compile(r"(?ai)(?<![A-Za-z])an? $")
+_POINT = re.compile(r"(?ai) point ")
+_AND_HALF = re.compile(r"(?ai) and a half(?![A-Za-z])")
+
+
+def chinese(text: str) -> Iterator[Quantity]:
+    """`百分之五`, `三分之二`, `7千3百`, `翻一番`, `数百万`, `第三`, in the order in which they own a span."""
+    for match in _PARTS.finditer(text):
+        yield from _parts(match)
+    for match in _FRACTION.finditer(text):
+        below, above = parse_chinese(match["below"]), parse_chinese(match["above"])
+        if below and above and below[0]:
+            yield _share(above[0], below[0], match.start(), match.end())
+    for match in _DOUBLING.finditer(text):
+        yield _doubling(match)
+    for match in _ORDINAL.finditer(text):
+        parsed = parse_chinese(match["number"])
+        if parsed:
+            soft = not match["number"].isascii() and parsed[0] <= 10
+            yield Quantity("ordinal", parsed[0], match.start(), match.end(), soft=soft)
+    for match in _VAGUE_CJK.finditer(text):
+        yield Quantity("count", match[0], match.start(), match.end(), approximate=True)
+
+
+def mixed(text: str) -> Iterator[Quantity]:
+    """Digits and Chinese numerals in one number: `7千3百`, `3亿2千万`, `1万2`."""
+    for match in _MIXED.finditer(text):
+        parsed = parse_chinese(match[0])
+        if parsed:
+            quantity = numerals.spelled(text, match.start(), match.end(), *parsed)
+            yield replace(quantity, scale=_scale_of(match[0]))
+
+
+def chinese_numerals(text: str) -> Iterator[Quantity]:
+    """Chinese numerals that are numbers and not idioms (`一些`, `统一`, `万一`)."""
+    for match in _CJK.finditer(text):
+        start, end = match.span()
+        parsed = parse_chinese(match[0])
+        if parsed is None or not _is_number(text, start, end):
+            continue
+        quantity = numerals.spelled(text, start, end, *parsed)
+        generic = quantity.kind == "number" or quantity.unit in GENERIC_COUNTERS
+        soft = generic and not quantity.currency and parsed[0] <= 10 and "点" not in match[0]
+        yield replace(quantity, scale=_scale_of(match[0]), soft=soft)
+
+
+def parse_chinese(text: str) -> tuple[Decimal, Decimal] | None:
+    """(value, quantum) of a Chinese numeral, digits allowed inside (`7千3百`); None where it is none.
+
+    With 万 or 亿 the quantum is the last printed place (三亿二千万: 10,000,000); else it is 1, or that of the decimals.
+    """
+    for short, long in _PAIRS.items():
+        text = text.replace(short, long)
+    whole, point, decimals = text.partition("点")
+    tail = decimals.lstrip(_D)
+    decimals = decimals.removesuffix(tail) if tail else decimals
+    if point and not decimals:
+        return None
+    value, place = _whole(whole)
+    if value is None:
+        return None
+    if point:
+        digits = "".join(str(_DIGITS[character]) for character in decimals)
+        value = CONTEXT.add(value, Decimal(f"0.{digits}"))
+        place = CONTEXT.scaleb(ONE, -len(digits))
+    for character in tail:
+        value, place = (CONTEXT.scaleb(each, _MYRIADS[character]) for each in (value, place))
+    return value, place
+
+
+def _whole(text: str) -> tuple[Decimal | None, Decimal]:
+    tokens = re.findall(r"(?a)\d+(?:\.\d+)?|[^\d]", text)
+    if not tokens:
+        return None, ONE
+    if all(token in _DIGITS for token in tokens):
+        return Decimal("".join(str(_DIGITS[token]) for token in tokens)), ONE
+    total, section, current, last = Decimal(0), Decimal(0), None, 0
+    smallest_myriad, has_myriad = 99, False
+    after_zero = False
+    for token in tokens:
+        if token in _MYRIADS:
+            power = _MYRIADS[token]
+            section = CONTEXT.add(section, current or Decimal(0))
+            section = section if section or total else ONE
+            if power > smallest_myriad:
+                total = CONTEXT.scaleb(CONTEXT.add(total, section), power)
+            else:
+                total = CONTEXT.add(total, CONTEXT.scaleb(section, power))
+            smallest_myriad, has_myriad = min(power, smallest_myriad), True
+            section, current, last = Decimal(0), None, power
+        elif token in _TENS:
+            section = CONTEXT.add(section, CONTEXT.scaleb(ONE if current is None else current, _TENS[token]))
+            current, last = None, _TENS[token]
+        elif token in _DIGITS or token[0].isdigit():
+            if current:
+                return None, ONE
+            after_zero = token in {"零", "〇"} or (after_zero and current is not None)
+            current = Decimal(_DIGITS[token]) if token in _DIGITS else Decimal(token)
+            after_zero = after_zero or current == 0
+        else:
+            return None, ONE
+    if current:
+        # 一千三 is 1300 and 三万五 is 35000, but 一千零三 is 1003 and 1万2000 is 12000.
+        colloquial = last > 1 and not after_zero and current < 10 and current == int(current)
+        current = CONTEXT.scaleb(current, last - 1) if colloquial else current
+        section = CONTEXT.add(section, current)
+        last = last - 1 if colloquial else 0
+    value = CONTEXT.add(total, section)
+    return value, _place(tokens, last) if has_myriad else ONE
+
+
+def _place(tokens: list[str], last: int) -> Decimal:
+    """The place of the last token: 二千万 ends in 千万."""
+    power = 0
+    for token in reversed(tokens):
+        if token in _MYRIADS or (token in _TENS and power):
+            power += _MYRIADS.get(token, 0) or _TENS[token]
+            if token in _TENS:
+                break
+        else:
+            break
+    return CONTEXT.scaleb(ONE, power or last)
+
+
+def _scale_of(text: str) -> int:
+    power = 0
+    for character in reversed(text):
+        if character not in _MYRIADS:
+            break
+        power += _MYRIADS[character]
+    return power
+
+
+def _parts(match: re.Match[str]) -> Iterator[Quantity]:
+    if match["base"] is None:
+        yield Quantity("percent", Decimal(100), match.start(), match.end())
+        return
+    number = match["number"]
+    decimals = len(number.partition(".")[2])
+    parsed = (Decimal(number), CONTEXT.scaleb(ONE, -decimals)) if number[0].isascii() else parse_chinese(number)
+    if parsed is None:
+        return
+    power = {"百": 0, "千": -1, "万": -2}[match["base"]]
+    value, quantum = (CONTEXT.scaleb(each, power) for each in parsed)
+    sign = -1 if match["sign"] or match["minus"] else 0
+    value = CONTEXT.minus(value) if sign else value
+    yield Quantity(
+        "percent", value, match.start(), match.end(), quantum=quantum, sign=sign, sign_source="word" if sign else "none"
+    )
+
+
+def _share(above: Decimal, below: Decimal, start: int, end: int) -> Quantity:
+    """A fraction as percent where that ends (3/4: 75), else as `2/3`."""
+    percent = CONTEXT.divide(CONTEXT.multiply(above, Decimal(100)), below)
+    if percent == CONTEXT.quantize(percent, Decimal("0.0001")):
+        return Quantity("percent", percent, start, end, quantum=Decimal("0.1"))
+    return Quantity("number", f"{above}/{below}", start, end)
+
+
+def _doubling(match: re.Match[str]) -> Quantity:
+    if match[0] in {"一半", "半数", "对半"}:
+        return Quantity("percent", Decimal(50), match.start(), match.end())
+    printed = match["number"] or "一"
+    times = int(printed) if printed.isascii() else _DIGITS[printed]
+    return Quantity("doubling", Decimal(times), match.start(), match.end())
+
+
+def _is_number(text: str, start: int, end: int) -> bool:
+    """The gate against idioms: two numeral characters with a 十百千万亿, a 点, or a numeral with a unit."""
+    printed = text[start:end]
+    before = text[max(0, start - 3) : start]
+    if printed[0] in "百千万亿兆佰仟" and not _BOUND_BEFORE.search(before):
+        return False
+    if printed == "十" and text[end : end + 1] == "分":
+        return False
+    if len(printed) == 1 and _WEEKDAY.search(before):
+        return False
+    if printed in {"一", "壹"}:
+        unit = _UNIT_ONE.match(text, end)
+        return bool(unit or (_YEAR_ONE.match(text, end) and before[-1:] not in _NOT_YEAR_ONE))
+    if len(printed) > 1 and (not set(printed).isdisjoint(_M + "点廿卅") or len(printed) > 2):
+        return True
+    return suffix_at(text, end) is not None and printed not in {"零", "〇"}
+
+
+def english(text: str) -> Iterator[Quantity]:
+    """Cardinal phrases, halves and quarters, doublings, vague plurals, in the order in which they own a span."""
+    for match in _VAGUE.finditer(text):
+        yield Quantity("count", match[0].lower(), match.start(), match.end(), approximate=True)
+    for match in _HALF.finditer(text):
+        if match["big"]:
+            yield _half(text, match)
+    yield from _cardinals(text)
+
+
+def english_shares(text: str) -> Iterator[Quantity]:
+    """`half`, `half a million`, `a quarter of`, `doubled`, `twice`: what is left when the cardinals are read."""
+    for match in _HALF.finditer(text):
+        yield _half(text, match)
+    for match in _ALONE_PATTERN.finditer(text):
+        word = match[0].lower()
+        if word in _TIMES:
+            yield Quantity("doubling", Decimal(1), match.start(), match.end())
+        else:
+            yield Quantity("multiple", Decimal(_MULTIPLES[word]), match.start(), match.end())
+
+
+def _half(text: str, match: re.Match[str]) -> Quantity:
+    part = Decimal("0.25") if "quarter" in match["article"].lower() else Decimal("0.5")
+    big = (match["big"] or "").lower()
+    if not big:
+        return Quantity("percent", CONTEXT.multiply(part, Decimal(100)), match.start(), match.end())
+    if big in _BIG or big == "dozen":
+        value = CONTEXT.multiply(part, Decimal(12)) if big == "dozen" else CONTEXT.scaleb(part, _BIG[big])
+        quantity = numerals.spelled(text, match.start(), match.end(), value, value)
+        return replace(quantity, scale=_BIG.get(big, 0))
+    return Quantity("duration", part, match.start(), match.end(), unit=big, quantum=Decimal("0.1"))
+
+
+def _cardinals(text: str) -> Iterator[Quantity]:
+    tokens = [(match.start(), match.end(), match[0].lower()) for match in _CARDINAL.finditer(text)]
+    index = 0
+    while index < len(tokens):
+        count, value, scale = _phrase(text, tokens, index)
+        quantity = _cardinal(text, tokens[index : index + count], value, scale)
+        if quantity is not None:
+            yield quantity
+        index += count
+
+
+def _phrase(text: str, tokens: list[tuple[int, int, str]], index: int) -> tuple[int, Decimal, int]:
+    """(tokens used, value, scale) of the longest cardinal that starts at token `index`."""
+    total, current, last_scale, last = Decimal(0), 0, 99, ""
+    used = 0
+    for start, _, word in tokens[index : index + 16]:
+        if used and _GAP.fullmatch(text, tokens[index + used - 1][1], start) is None:
+            break
+        if word in _SMALL and (
+            not last or last == "hundred" or last in _BIG or (last in _TY and 0 < _SMALL[word] < 10)
+        ):
+            current += _SMALL[word]
+        elif word in _TY and (not last or last == "hundred" or last in _BIG):
+            current += _TY[word]
+        elif word == "hundred" and (not last or last in _SMALL or last in _TY):
+            current = (current or 1) * 100
+        elif word in _BIG and _BIG[word] < last_scale and (current or not last):
+            last_scale = _BIG[word]
+            total, current = CONTEXT.add(total, CONTEXT.scaleb(Decimal(current or 1), last_scale)), 0
+        elif word == "dozen" and (not last or last in _SMALL):
+            return used + 1, Decimal(12 * (current or 1)), 0
+        else:
+            break
+        used, last = used + 1, word
+    scale = last_scale if last in _BIG else 0
+    return max(used, 1), CONTEXT.add(total, Decimal(current)), scale
+
+
+def _cardinal(text: str, tokens: list[tuple[int, int, str]], value: Decimal, scale: int) -> Quantity | None:
+    start, end, quantum = tokens[0][0], tokens[-1][1], CONTEXT.scaleb(ONE, scale)
+    denominator = _DENOMINATOR.match(text, end)
+    if denominator:
+        name = denominator["name"].lower().removesuffix("s") if denominator["name"].lower() != "halves" else "halves"
+        return _share(value, Decimal(_DENOMINATORS[name]), start, denominator.end())
+    value, quantum, end = _with_decimals(text, end, value, quantum)
+    if tokens[0][2] in {"hundred", "dozen", *_BIG}:
+        article = _ARTICLE.search(text, max(0, start - 4), start)
+        if article is None and tokens[0][2] in _BIG:
+            # "USD million" states a scale; it is no million.
+            return Quantity("ref", text[start:end], start, end, role="ref")
+        start = article.start() if article else start
+    spelled = numerals.spelled(text, start, end, value, quantum)
+    if len(tokens) == 1 and tokens[0][2] == "one" and spelled.kind in {"number", "count"}:
+        return None
+    soft = value <= 10 and spelled.kind == "number" and not spelled.currency and not scale and end == tokens[-1][1]
+    return replace(spelled, scale=scale, soft=soft and tokens[-1][2] not in {"dozen", "hundred"})
+
+
+def _with_decimals(text: str, end: int, value: Decimal, quantum: Decimal) -> tuple[Decimal, Decimal, int]:
+    """`four point one million`, `two and a half million`: (value, quantum, end) with what follows the cardinal."""
+    digits, position = "", end
+    point = _POINT.match(text, end)
+    if point:
+        position = point.end()
+        while (word := _CARDINAL.match(text, position)) and _SMALL.get(word[0].lower(), 10) < 10 and len(digits) < 12:
+            digits += str(_SMALL[word[0].lower()])
+            end, position = word.end(), word.end() + 1
+    half = _AND_HALF.match(text, end) if not digits else None
+    if half:
+        digits, end = "5", half.end()
+    if not digits:
+        return value, quantum, end
+    value, quantum = CONTEXT.add(value, Decimal(f"0.{digits}")), CONTEXT.scaleb(ONE, -len(digits))
+    power, after = scale_at(text, end, money=False)
+    return CONTEXT.scaleb(value, power), CONTEXT.scaleb(quantum, power), after

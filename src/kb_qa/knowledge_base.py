@@ -1,0 +1,104 @@
+"""The read side's one statement of order: question → retrieve → build_context → generate → check → cite."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from kb_qa.answers import AnswerEvent, Filters, Hit, LevelChoice, ModelStop, Question
+from kb_qa.cite import AnswerWriter
+from kb_qa.errors import KbQaError, MissingIndexError
+from kb_qa.generate import claims
+from kb_qa.guardrails.languages import language_of
+from kb_qa.prompts import build_context
+from kb_qa.protocols import AnswerModel, Library
+from kb_qa.refuse import before_generation
+from kb_qa.retrieve import Retriever
+from kb_qa.transcript import Transcript
+
+log = logging.getLogger(__name__)
+
+POLICY = "strict"
+# Hits asked for: more than a context holds, because one document may not crowd it.
+CANDIDATES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """Questions to one set of documents. Opened and closed by `wiring`. `original` finds a document's own file."""
+
+    retriever: Retriever
+    library: Library
+    model: AnswerModel
+    original: Callable[[str], Path]
+    top_k: int = 8
+    per_document: int = 3
+    trust_file_names: bool = False
+
+    async def ask(
+        self, question: str, *, filters: Filters = Filters(), level: LevelChoice = "auto"
+    ) -> AsyncGenerator[AnswerEvent]:
+        """The answer as ordered events, stored under its id when the last one is out or nobody listens any more.
+
+        An error that a reader should know of is the last event, in place of `end`.
+        """
+        asked = Question(question, language_of(question), filters, level)
+        transcript = Transcript(secrets.token_hex(16), asked, self.library.page)
+        try:
+            async with aclosing(self._answer(asked, transcript)) as events:
+                async for event in events:
+                    yield event
+        except KbQaError as error:
+            log.warning("answer %s failed: %s", transcript.answer_id, error)
+            yield transcript.error(error)
+        finally:
+            await asyncio.shield(self._save(transcript))
+
+    async def search(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
+        """At most k hits, best first. Raises MissingIndexError where nothing can be found because nothing is there."""
+        hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
+        if not hits:
+            await asyncio.to_thread(self._require_documents)
+        return hits
+
+    async def _answer(self, question: Question, transcript: Transcript) -> AsyncGenerator[AnswerEvent]:
+        yield transcript.start(model=self.model.id, policy=POLICY)
+        hits = await self.search(question.text, k=CANDIDATES, filters=question.filters)
+        context = build_context(
+            question,
+            hits,
+            limit=self.top_k,
+            per_document=self.per_document,
+            trust_file_names=self.trust_file_names,
+        )
+        yield await asyncio.to_thread(transcript.sources, context)
+        writer = AnswerWriter(question, context, self.library, transcript)
+        stop = ModelStop("end_turn")
+        refusal = before_generation(question, context)
+        if refusal is None:
+            async with aclosing(claims(self.model, question, context)) as parts:
+                async for part in parts:
+                    if isinstance(part, ModelStop):
+                        stop = part
+                        break
+                    for event in await asyncio.to_thread(writer.write, part):
+                        yield event
+            refusal = writer.refusal(stop)
+        if refusal is not None:
+            yield transcript.refusal(refusal)
+        for event in writer.close(stop):
+            yield event
+
+    async def _save(self, transcript: Transcript) -> None:
+        await asyncio.to_thread(
+            self.library.save_answer, transcript.answer_id, transcript.question.text, transcript.events
+        )
+
+    def _require_documents(self) -> None:
+        if not any(record.state == "ready" for record in self.library.documents()):
+            raise MissingIndexError("there is no document to answer from; run kb-qa ingest first")

@@ -1,0 +1,323 @@
+"""The ledger: the truth about documents, versions, elements, chunks and vectors. Everything else comes back from it.
+
+A version takes the arrows of `schema.ARROWS`, one transaction each, and is invisible until `publish`. Rows of a large
+document are written in small transactions before the arrow is taken, so a process killed anywhere leaves a version that
+is not ready, and whose rows go when its parse starts over.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from sqlalchemy import Connection, Table, and_, delete, func, insert, not_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from kb_qa.arrows import (
+    IllegalArrowError,
+    drop_names,
+    point_name,
+    require_state,
+    retire,
+    settle_names,
+    take_arrow,
+)
+from kb_qa.blobs import blob_place, remove_leftovers, store_blob
+from kb_qa.elements import Chunk, ParsedDocument
+from kb_qa.errors import NotFoundError
+from kb_qa.geometry import Page
+from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
+from kb_qa.job_table import JobTable, inserted_id
+from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, index_token, slices
+from kb_qa.protocols import Vectors
+from kb_qa.records import from_data, to_data
+from kb_qa.schema import GONE, Database, chunks, disk_error, documents, elements, names, pages, vectors, versions
+
+_PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    id: int
+    document_id: str
+    pipeline: str
+    state: str
+    attempts: int
+    code: str
+    reason: str
+    parser: str
+    title: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCounts:
+    pages: int
+    elements: int
+    chunks: int
+
+
+class Ledger(LedgerIndex):
+    """Open once, close once. Reads and writes from any thread; one ingest writer at a time by `locks`."""
+
+    def __init__(self, kb_dir: Path, database: Database) -> None:
+        super().__init__(database)
+        self.kb_dir = kb_dir
+        self.jobs = JobTable(database)
+
+    @classmethod
+    def open(cls, kb_dir: Path, *, create: bool) -> Ledger:
+        """Raises MissingIndexError where there is no ledger and none is to be made."""
+        return cls(kb_dir, Database.open(kb_dir, create=create))
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Originals
+
+    def store_blob(self, path: Path) -> str:
+        """The document id. A full disk is an EnvironmentProblemError with `retryable` set."""
+        try:
+            return store_blob(self._blobs, path)
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                raise disk_error(error, f"the copy of {path.name!r}") from error
+            raise
+
+    def blob_path(self, document_id: str) -> Path:
+        """The original's file. Raises NotFoundError where there is none."""
+        path = blob_place(self._blobs, document_id)
+        if not path.is_file():
+            raise NotFoundError(f"no document {document_id!r}")
+        return path
+
+    def remove_leftovers(self) -> None:
+        """Deletes half-copied originals of a killed process; only under the ingest lock."""
+        remove_leftovers(self._blobs)
+
+    @property
+    def _blobs(self) -> Path:
+        return self.kb_dir / "blobs"
+
+    # A version's way, arrow by arrow
+
+    def receive(self, document_id: str, name: str, folder: str = "", *, size: int, kind: str, pipeline: str) -> int:
+        """The version that this content has or gets under this pipeline; its state says whether there is work to do.
+
+        The name is remembered, and waits for its new document where it stands for another one until now.
+        """
+        self._purge_document(document_id)
+        now = time.time()
+        with self.database.write() as connection:
+            values = {"id": document_id, "size": size, "kind": kind, "created": now}
+            connection.execute(upsert(documents).values(values).on_conflict_do_nothing())
+            point_name(connection, folder=folder, name=name, document_id=document_id)
+            known = connection.execute(
+                select(versions).where(
+                    versions.c.document_id == document_id,
+                    versions.c.pipeline == pipeline,
+                    versions.c.state.not_in(GONE),
+                )
+            ).first()
+            if known is not None:
+                if known.state == "ready":
+                    settle_names(connection, document_id)
+                return int(known.id)
+            retire(connection, document_id, versions.c.state != "ready")
+            row = {"document_id": document_id, "pipeline": pipeline, "state": "received", "created": now}
+            made = connection.execute(insert(versions).values(row | {"updated": now, "flags": []}))
+            return inserted_id(made)
+
+    def mark(self, version: int, state: str) -> None:
+        """The plain arrows: to stored, to parsing (an interrupted parse is cleared), to indexing (all embedded)."""
+        if state not in _PLAIN_ARROWS:
+            raise ValueError(f"mark() does not lead to {state!r}; it has a method of its own")
+        if state == "parsing":
+            self._clear_rows(version, "stored", (chunks, elements, pages))
+        with self.database.write() as connection:
+            if state == "indexing":
+                _require_vectors(connection, version)
+            take_arrow(connection, version, state, code="", reason="")
+
+    def count_attempt(self, version: int) -> int:
+        """One more failed attempt at parsing; how many there were."""
+        with self.database.write() as connection:
+            connection.execute(
+                update(versions).where(versions.c.id == version).values(attempts=versions.c.attempts + 1)
+            )
+            return int(connection.execute(select(versions.c.attempts).where(versions.c.id == version)).scalar_one())
+
+    def store_parse(self, version: int, parsed: ParsedDocument) -> None:
+        """parsing → parsed, with all pages and elements."""
+        page_rows = [{"version_id": version, "number": page.number, "page": to_data(page)} for page in parsed.pages]
+        self._insert_in(version, "parsing", pages, page_rows)
+        for start in range(0, len(parsed.elements), BATCH):
+            part = parsed.elements[start : start + BATCH]
+            self._insert_in(version, "parsing", elements, [element_row(element, version) for element in part])
+        with self.database.write() as connection:
+            told = {"parser": parsed.parser, "title": parsed.title, "flags": list(parsed.flags)}
+            take_arrow(connection, version, "parsed", **told)
+
+    def load_parse(self, version: int) -> ParsedDocument:
+        """What `store_parse` stored, ready or not: chunking starts over without a second parse."""
+        record = self.version(version)
+        ordered = select(pages.c.page).where(pages.c.version_id == version).order_by(pages.c.number)
+        with self.database.read() as connection:
+            page_values = tuple(from_data(Page, data) for data in connection.execute(ordered).scalars())
+            statement = (
+                select(elements, versions.c.document_id)
+                .join(versions, versions.c.id == elements.c.version_id)
+                .where(elements.c.version_id == version)
+                .order_by(elements.c.order, elements.c.id)
+            )
+            found = tuple(element_of(row) for row in connection.execute(statement).mappings())
+        return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
+
+    def store_chunks(self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]]) -> None:
+        """parsed → embedding, with all chunks and their index terms, row for row."""
+        if len(parts) != len(terms):
+            raise ValueError(f"{len(parts)} chunks and {len(terms)} lists of terms")
+        self._clear_rows(version, "parsed", (chunks,))
+        for start in range(0, len(parts), BATCH):
+            stop = start + BATCH
+            with self.database.write() as connection:
+                require_state(connection, version, "parsed")
+                first = connection.execute(select(func.coalesce(func.max(chunks.c.row), 0) + 1)).scalar_one()
+                rows = [chunk_row(chunk, version) | {"row": first + i} for i, chunk in enumerate(parts[start:stop])]
+                connection.execute(insert(chunks), rows)
+                texts = (" ".join(filter(None, map(index_token, line))) for line in terms[start:stop])
+                indexed = [{"rowid": row["row"], "terms": text} for row, text in zip(rows, texts, strict=True)]
+                connection.execute(insert(LEXICAL), indexed)
+        with self.database.write() as connection:
+            take_arrow(connection, version, "embedding")
+
+    def chunks_to_embed(self, version: int, embedder: str = "") -> Sequence[Chunk]:
+        """The version's chunks without a vector of this model (the index's own unless named), in order."""
+        with self.database.read() as connection:
+            wanted = embedder or embedder_id(connection)
+            statement = select(chunks).where(chunks.c.version_id == version, not_(has_vector(wanted)))
+            rows = connection.execute(statement.order_by(chunks.c.ordinal)).mappings()
+            return [chunk_of(row) for row in rows]
+
+    def store_vectors(self, version: int, chunk_ids: Sequence[str], matrix: Vectors, embedder: str = "") -> None:
+        """Vectors of some chunks, row for row; call it once a batch, so that embedding resumes where it was cut.
+
+        With `embedder` the vectors wait for `adopt_embedder`; a ready version takes only such.
+        """
+        values = np.ascontiguousarray(matrix, dtype="<f4")
+        if values.ndim != 2 or len(values) != len(chunk_ids):
+            raise ValueError(f"{len(chunk_ids)} chunks and vectors of shape {values.shape}")
+        if not np.isfinite(values).all():
+            raise ValueError(f"vectors of version {version} are not finite")
+        with self.database.write() as connection:
+            require_state(connection, version, *(("embedding", "indexing", "ready") if embedder else ("embedding",)))
+            wanted = embedder or embedder_id(connection, values.shape[1] if len(chunk_ids) else None)
+            rows = _rows_of(connection, version, chunk_ids)
+            made = [
+                {"chunk_row": rows[chunk_id], "embedder": wanted, "vector": value.tobytes()}
+                for chunk_id, value in zip(chunk_ids, values, strict=True)
+            ]
+            if made:
+                connection.execute(insert(vectors).prefix_with("OR REPLACE"), made)
+
+    def quarantine(self, version: int, code: str, reason: str) -> None:
+        with self.database.write() as connection:
+            take_arrow(connection, version, "quarantined", code=code, reason=reason)
+
+    def drop_name(self, name: str, folder: str = "") -> Sequence[str]:
+        """Forgets a name (its file is gone). The ids of documents that have no name left, for the caller to delete."""
+        with self.database.write() as connection:
+            return drop_names(connection, and_(names.c.folder == folder, names.c.name == name))
+
+    def delete(self, document_id: str) -> None:
+        """All versions of the document, its names and its original. Raises NotFoundError where there is nothing."""
+        with self.database.write() as connection:
+            live = retire(connection, document_id)
+            connection.execute(delete(names).where(names.c.document_id == document_id))
+        place = blob_place(self._blobs, document_id)
+        if not live and not place.is_file():
+            raise NotFoundError(f"no document {document_id!r}")
+        self._purge_document(document_id)
+        place.unlink(missing_ok=True)
+
+    # What stands in the ledger
+
+    def version(self, version: int) -> VersionRecord:
+        with self.database.read() as connection:
+            row = connection.execute(select(versions).where(versions.c.id == version)).first()
+        if row is None:
+            raise NotFoundError(f"no version {version}")
+        return VersionRecord(
+            id=row.id,
+            document_id=row.document_id,
+            pipeline=row.pipeline,
+            state=row.state,
+            attempts=row.attempts,
+            code=row.code,
+            reason=row.reason,
+            parser=row.parser,
+            title=row.title,
+            flags=tuple(row.flags),
+        )
+
+    def counts(self, version: int) -> VersionCounts:
+        """How much of the version is stored."""
+        with self.database.read() as connection:
+            tables = (pages, elements, chunks)
+            statements = [select(func.count()).where(rows.c.version_id == version) for rows in tables]
+            return VersionCounts(*(connection.execute(statement).scalar_one() for statement in statements))
+
+    def ready_version(self, document_id: str, pipeline: str) -> int | None:
+        """The visible version of this content, if this pipeline made it."""
+        statement = select(versions.c.id).where(
+            versions.c.document_id == document_id, versions.c.pipeline == pipeline, versions.c.state == "ready"
+        )
+        with self.database.read() as connection:
+            return connection.execute(statement).scalar()
+
+    def _insert_in(self, version: int, state: str, rows: Table, values: Sequence[dict[str, Any]]) -> None:
+        for start in range(0, len(values), BATCH):
+            with self.database.write() as connection:
+                require_state(connection, version, state)
+                connection.execute(insert(rows), values[start : start + BATCH])
+
+    def _purge_document(self, document_id: str) -> None:
+        statement = select(versions.c.id).where(versions.c.document_id == document_id, versions.c.state == "deleting")
+        with self.database.read() as connection:
+            gone = connection.execute(statement).scalars().all()
+        for version in gone:
+            self._purge_version(version)
+
+
+def _require_vectors(connection: Connection, version: int) -> None:
+    """Every chunk has its vector; a version without chunks needs no model."""
+    count = select(func.count()).select_from(chunks).where(chunks.c.version_id == version)
+    if not connection.execute(count).scalar_one():
+        return
+    if missing := missing_vectors(connection, embedder_id(connection), versions.c.id == version):
+        raise IllegalArrowError(f"version {version} has {missing} chunks without a vector")
+
+
+def _rows_of(connection: Connection, version: int, chunk_ids: Sequence[str]) -> dict[str, int]:
+    """Row numbers by chunk id. Raises NotFoundError for an id that the version does not have."""
+    found: dict[str, int] = {}
+    for part in slices(chunk_ids):
+        statement = select(chunks.c.id, chunks.c.row).where(chunks.c.version_id == version, chunks.c.id.in_(part))
+        found |= {row.id: row.row for row in connection.execute(statement)}
+    if missing := set(chunk_ids) - set(found):
+        raise NotFoundError(f"version {version} has no chunk {min(missing)!r}")
+    return found

@@ -1,0 +1,300 @@
+"""The ledger's read side (`protocols.Library`): only versions that are ready are seen."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from sqlalchemy import Connection, Float, RowMapping, Select, and_, func, literal_column, select, text
+from sqlalchemy.dialects.sqlite import insert
+
+from kb_qa.answers import AnswerEvent
+from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
+from kb_qa.geometry import Page, Region
+from kb_qa.protocols import DocumentRecord, LexicalMatch
+from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
+from kb_qa.schema import GONE, Database, answers, chunks, documents, elements, meta, names, pages, vectors, versions
+
+SLICE = 500  # values of one IN list
+BATCH = 1000  # rows of one read or one write
+
+_NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
+
+
+class LedgerLibrary:
+    """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
+        """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
+        found: dict[str, Chunk] = {}
+        with self.database.read() as connection:
+            for part in slices(ids):
+                rows = connection.execute(_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
+                for row in rows.mappings():
+                    found[row["id"]] = chunk_of(row)
+            sources = _current_names(connection, {chunk.document_id for chunk in found.values()})
+        return {chunk_id: _renamed(chunk, sources.get(chunk.document_id, ())) for chunk_id, chunk in found.items()}
+
+    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
+        """The k best chunks holding any of the terms, best first; the score is the negated BM25."""
+        query = match_query(terms)
+        if not query or k < 1:
+            return ()
+        rank = literal_column("bm25(lexical)", Float)
+        statement = (
+            _ready(select(chunks.c.id, rank.label("rank")), chunks.c.version_id)
+            .join(text("lexical"), literal_column("lexical.rowid") == chunks.c.row)
+            .where(text("lexical MATCH :query").bindparams(query=query))
+            .order_by(rank, chunks.c.document_id, chunks.c.ordinal)
+            .limit(k)
+        )
+        if document_ids:
+            statement = statement.where(chunks.c.document_id.in_(document_ids))
+        with self.database.read() as connection:
+            return [LexicalMatch(row.id, -row.rank) for row in connection.execute(statement)]
+
+    def element(self, element_id: str) -> Element | None:
+        statement = _ready(select(elements, versions.c.document_id), elements.c.version_id)
+        with self.database.read() as connection:
+            row = connection.execute(statement.where(elements.c.id == element_id)).mappings().first()
+        return None if row is None else element_of(row)
+
+    def words(self, element_ids: Sequence[str]) -> Mapping[str, Sequence[Word]]:
+        found: dict[str, Sequence[Word]] = {}
+        statement = _ready(select(elements.c.id, elements.c.words), elements.c.version_id)
+        with self.database.read() as connection:
+            for part in slices(element_ids):
+                for row in connection.execute(statement.where(elements.c.id.in_(part))):
+                    found[row.id] = unpack_words(row.words) if row.words else ()
+        return found
+
+    def page(self, document_id: str, number: int) -> Page | None:
+        statement = _ready(select(pages.c.page), pages.c.version_id).where(
+            versions.c.document_id == document_id, pages.c.number == number
+        )
+        with self.database.read() as connection:
+            data = connection.execute(statement).scalar()
+        return None if data is None else from_data(Page, data)
+
+    def documents(self) -> Sequence[DocumentRecord]:
+        """Every document that has a version, ready or not; its state is that of the ready one, else of the latest."""
+        page_count = select(func.count()).where(pages.c.version_id == versions.c.id).scalar_subquery()
+        chunk_count = select(func.count()).where(chunks.c.version_id == versions.c.id).scalar_subquery()
+        statement = (
+            select(versions, documents.c.size, page_count.label("pages"), chunk_count.label("chunks"))
+            .join(documents, documents.c.id == versions.c.document_id)
+            .where(versions.c.state.not_in(GONE))
+            .order_by(versions.c.state == "ready", versions.c.id)
+        )
+        with self.database.read() as connection:
+            rows = {row["document_id"]: row for row in connection.execute(statement).mappings()}  # the last one stays
+            known = _all_names(connection)
+        records = [_document_record(row, known.get(document_id, ())) for document_id, row in rows.items()]
+        return sorted(records, key=lambda record: (record.names, record.document_id))
+
+    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
+        wanted = {_name_key(name) for name in names}
+        inside = _name_key(folder.strip("/"))
+        found = []
+        with self.database.read() as connection:
+            ready = (
+                connection.execute(select(versions.c.document_id).where(versions.c.state == "ready")).scalars().all()
+            )
+            known = _current_names(connection, ready)
+        for document_id in ready:
+            keys = {document_id}
+            for home, name in known.get(document_id, ()):
+                keys |= {_name_key(name), _name_key(f"{home}/{name}")}
+                if inside and f"{_name_key(home)}/".startswith(f"{inside}/"):
+                    found.append(document_id)
+            if wanted & keys:
+                found.append(document_id)
+        return sorted(set(found))
+
+    def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None:
+        """Replaces what was stored under this id."""
+        values = {"id": answer_id, "question": question, "created": time.time(), "events": pack(tuple(events))}
+        statement = insert(answers).values(values).on_conflict_do_update(index_elements=["id"], set_=values)
+        with self.database.write() as connection:
+            connection.execute(statement)
+
+    def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
+        with self.database.read() as connection:
+            packed = connection.execute(select(answers.c.events).where(answers.c.id == answer_id)).scalar()
+        return None if packed is None else unpack_all(AnswerEvent, packed)
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """The canonical export: one object per ready chunk, by document and ordinal, nothing random or dated."""
+        ready = select(versions.c.document_id).where(versions.c.state == "ready").order_by(versions.c.document_id)
+        with self.database.read() as connection:
+            document_ids = connection.execute(ready).scalars().all()
+        for document_id in document_ids:
+            # A document at a time: an open read would hold up every writer.
+            with self.database.read() as connection:
+                model = current_embedder(connection)
+                own = and_(vectors.c.chunk_row == chunks.c.row, vectors.c.embedder == (model[0] if model else ""))
+                statement = _ready(select(chunks, vectors.c.vector), chunks.c.version_id).outerjoin(vectors, own)
+                statement = statement.where(chunks.c.document_id == document_id).order_by(chunks.c.ordinal)
+                rows = connection.execute(statement).mappings().all()
+            yield from (_export_line(row) for row in rows)
+
+
+def match_query(terms: Iterable[str]) -> str:
+    """An FTS5 query for any of the terms, each quoted, so that nothing in them is an operator."""
+    tokens = dict.fromkeys(token for term in terms if (token := index_token(term)))
+    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
+
+
+def index_token(term: str) -> str:
+    """A term as one token of the lexical index; empty for one of spaces and controls alone."""
+    return _NOT_A_TOKEN.sub("\u2028", well_formed(term).strip("".join(map(chr, range(33))) + "\x7f"))
+
+
+def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
+    return {
+        "version_id": version,
+        "id": chunk.id,
+        "document_id": chunk.document_id,
+        "ordinal": chunk.ordinal,
+        "source": chunk.source,
+        "page": chunk.page,
+        "element_type": chunk.element_type,
+        "category": chunk.category,
+        "section": list(chunk.section),
+        "prefix": chunk.prefix,
+        "origin": chunk.origin,
+        "confidence": chunk.confidence,
+        "blocks": pack(chunk.blocks),
+    }
+
+
+def chunk_of(row: RowMapping) -> Chunk:
+    return Chunk(
+        id=row["id"],
+        document_id=row["document_id"],
+        version=row["version_id"],
+        source=row["source"],
+        ordinal=row["ordinal"],
+        blocks=unpack_all(Block, row["blocks"]),
+        element_type=cast(ElementType, row["element_type"]),
+        category=row["category"],
+        section=tuple(row["section"]),
+        prefix=row["prefix"],
+        origin=cast(Origin, row["origin"]),
+        confidence=row["confidence"],
+    )
+
+
+def element_row(element: Element, version: int) -> dict[str, Any]:
+    return {
+        "version_id": version,
+        "id": element.id,
+        "order": element.order,
+        "element_type": element.element_type,
+        "category": element.category,
+        "text": element.text,
+        "origin": element.origin,
+        "confidence": element.confidence,
+        "hidden": element.hidden,
+        "regions": to_data(element.regions),
+        "section": list(element.section),
+        "table": None if element.table is None else pack(element.table),
+        "words": pack_words(element.words) if element.words else None,
+    }
+
+
+def element_of(row: RowMapping) -> Element:
+    return Element(
+        id=row["id"],
+        document_id=row["document_id"],
+        order=row["order"],
+        element_type=cast(ElementType, row["element_type"]),
+        category=row["category"],
+        text=row["text"],
+        regions=tuple(from_data(Region, region) for region in row["regions"]),
+        section=tuple(row["section"]),
+        origin=cast(Origin, row["origin"]),
+        confidence=row["confidence"],
+        words=unpack_words(row["words"]) if row["words"] else (),
+        table=unpack(Table, row["table"]) if row["table"] else None,
+        hidden=row["hidden"],
+    )
+
+
+def current_embedder(connection: Connection) -> tuple[str, int] | None:
+    value = connection.execute(select(meta.c.value).where(meta.c.key == "embedder")).scalar()
+    return None if value is None else (value[0], value[1])
+
+
+def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
+    return statement.join(versions, and_(versions.c.id == version_id, versions.c.state == "ready"))
+
+
+def slices(values: Iterable[str]) -> Iterator[Sequence[str]]:
+    distinct = list(dict.fromkeys(map(well_formed, values)))
+    for start in range(0, len(distinct), SLICE):
+        yield distinct[start : start + SLICE]
+
+
+def _current_names(connection: Connection, document_ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """(folder, name) pairs by document, sorted."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for part in slices(document_ids):
+        statement = select(names).where(names.c.document_id.in_(part), names.c.current)
+        for row in connection.execute(statement.order_by(names.c.folder, names.c.name)):
+            found.setdefault(row.document_id, []).append((row.folder, row.name))
+    return found
+
+
+def _all_names(connection: Connection) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for row in connection.execute(select(names).order_by(names.c.folder, names.c.name)):
+        path = f"{row.folder}/{row.name}" if row.folder else row.name
+        found[row.document_id] = (*found.get(row.document_id, ()), path)
+    return found
+
+
+def _renamed(chunk: Chunk, known: Sequence[tuple[str, str]]) -> Chunk:
+    if not known or any(name == chunk.source for _, name in known):
+        return chunk
+    return replace(chunk, source=known[0][1])
+
+
+def _name_key(name: str) -> str:
+    """Names as their readers compare them: the same letters in either case, composed or not."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", well_formed(name)).casefold())
+
+
+def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
+    return DocumentRecord(
+        document_id=row["document_id"],
+        names=known,
+        state=row["state"],
+        pages=row["pages"],
+        chunks=row["chunks"],
+        parser=row["parser"],
+        flags=tuple(row["flags"]),
+        reason=row["reason"],
+        size=row["size"],
+    )
+
+
+def _export_line(row: RowMapping) -> dict[str, Any]:
+    chunk = chunk_of(row)
+    return {
+        "document_id": chunk.document_id,
+        "page": chunk.page,
+        "ordinal": chunk.ordinal,
+        "text_sha256": hashlib.sha256(well_formed(chunk.text).encode()).hexdigest(),
+        "vector_sha256": hashlib.sha256(row["vector"]).hexdigest() if row["vector"] else "",
+        "regions": [{"page": region.page, "bbox": to_data(region.bbox)} for region in chunk.regions],
+    }

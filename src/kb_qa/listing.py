@@ -1,0 +1,94 @@
+"""Elements, hits and located quotes as JSON objects: the form in which the command line and the service list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kb_qa.answers import Hit, Located
+from kb_qa.elements import Cell, Element, Table
+from kb_qa.geometry import BBox, Region
+
+Line = dict[str, Any]
+
+
+def element_line(element: Element) -> Line:
+    line: Line = {
+        "id": element.id,
+        "order": element.order,
+        "element_type": element.element_type,
+        "category": element.category,
+        "text": element.text,
+        "regions": region_lines(element.regions),
+        "section": list(element.section),
+        "origin": element.origin,
+        "confidence": element.confidence,
+        "hidden": element.hidden or None,
+    }
+    if element.table is not None:
+        line["table"] = _table_line(element.table)
+    return line
+
+
+def hit_line(rank: int, hit: Hit) -> Line:
+    chunk = hit.chunk
+    return {
+        "rank": rank,
+        "document": chunk.source,
+        "document_id": chunk.document_id,
+        "page": chunk.page,
+        "element_type": chunk.element_type,
+        "section": list(chunk.section),
+        "regions": region_lines(chunk.regions),
+        "text": chunk.text,
+        "score": hit.score,
+    }
+
+
+def located_line(located: Located, quote_id: object = None) -> Line:
+    """`rects` has one rectangle per line of print. The id is the caller's own, given back."""
+    line: Line = {} if quote_id is None else {"id": quote_id}
+    regions = [
+        {"page": region.page, "bbox": bbox_list(region.bbox), "rects": [bbox_list(rect) for rect in region.rects]}
+        for region in located.regions
+    ]
+    return line | {"found": located.found, "regions": regions, "method": located.method}
+
+
+def region_lines(regions: Iterable[Region]) -> list[Line]:
+    return [{"page": region.page, "bbox": bbox_list(region.bbox)} for region in regions]
+
+
+def bbox_list(bbox: BBox | None) -> list[float] | None:
+    return None if bbox is None else list(bbox.rounded().as_tuple())
+
+
+def _table_line(table: Table) -> Line:
+    source = table.scale_source
+    return {
+        "caption": table.caption,
+        "notes": list(table.notes),
+        "scale": table.scale,
+        "scale_source": None if source is None else _source_line(source.text, source.region),
+        "unit": table.unit,
+        "cells": [_cell_line(cell) for cell in table.cells],
+    }
+
+
+def _source_line(text: str, region: Region | None) -> Line:
+    return {"text": text, "region": None if region is None else region_lines([region])[0]}
+
+
+def _cell_line(cell: Cell) -> Line:
+    return {
+        "row": cell.row,
+        "column": cell.column,
+        "row_span": cell.row_span,
+        "column_span": cell.column_span,
+        "text": cell.text,
+        "page": cell.page,
+        "bbox": bbox_list(cell.bbox),
+        "row_headers": list(cell.row_headers),
+        "column_headers": list(cell.column_headers),
+        **({"address": cell.address} if cell.address else {}),
+    }

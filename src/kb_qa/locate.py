@@ -1,0 +1,337 @@
+"""Where a quote stands, from the stored words alone: rectangles of exactly the quoted words, or `found: False`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from kb_qa.answers import Located, LocatedRegion
+from kb_qa.approximate import approximate_match
+from kb_qa.elements import FURNITURE, Element
+from kb_qa.folding import (
+    NUMBER_SEPARATORS,
+    QUOTE,
+    SIGN,
+    Folded,
+    Folding,
+    fold,
+    is_cjk,
+    is_ignored,
+    is_space,
+    plain_punctuation,
+)
+from kb_qa.geometry import union_of
+from kb_qa.glyphs import Glyph, PrintedElement, glyph_numbers, is_right_to_left, lines
+
+NOT_FOUND = Located(found=False)
+
+# Stand between the parts of a passage that goes on over a column or page, and are not part of it.
+_INTERRUPTIONS = frozenset({"Footnote", "FigureCaption"})
+
+# Looking for a place that cuts no word in two ends after so many that do: repetitive text stays cheap.
+_MOST_CANDIDATES = 1000
+
+_DIGITS = re.compile(r"[0-9]*")
+_WITHIN_NUMBER = frozenset(f"0123456789{NUMBER_SEPARATORS}")
+
+Range = tuple[int, int]  # [start, end) of a text
+
+
+def locate(quote: str, elements: Sequence[Element], *, prefer: str = "") -> Located:
+    """The place of `quote` in `elements` (in reading order); for many quotes, build one `PrintedText`."""
+    return PrintedText(elements).locate(quote, prefer=prefer)
+
+
+def find_all(
+    query: str, elements: Sequence[Element], *, case: bool = False, whole_word: bool = False, diacritics: bool = False
+) -> tuple[Located, ...]:
+    """Every occurrence, in order. Unlike for a quote, punctuation and blanks between words count, digits do not bind.
+
+    `case`, `whole_word` and `diacritics` say what must agree.
+    """
+    folding = Folding(case=case, diacritics=diacritics, punctuation=True)
+    return PrintedText(elements).find_all(query, folding, whole_word=whole_word)
+
+
+def block_rects(element: Element, start: int, end: int) -> Located:
+    """The rectangles of range `[start, end)` of the element's text; not found where nothing there has a place."""
+    printed = PrintedElement(element)
+    numbers = printed.indexes(max(start, 0), max(end, 0))
+    return _located([printed.glyphs[number] for number in numbers], "range") if numbers else NOT_FOUND
+
+
+class PrintedText:
+    """Elements in reading order, made ready for looking up any number of quotes.
+
+    A passage may run over several elements. Running headers and footers and hidden text never stand inside one, and
+    are searched by themselves, last.
+    """
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        body = [element for element in elements if element.category not in FURNITURE and not element.hidden]
+        prose = [item for item in body if item.element_type == "text" and item.category not in _INTERRUPTIONS]
+        kept = {id(element) for element in body}
+        self._order = {id(element): position for position, element in enumerate(elements)}
+        self._bodies = [_Stream(body)] + ([_Stream(prose)] if len(prose) < len(body) else [])
+        self._loners = [_Stream([element]) for element in elements if id(element) not in kept]
+
+    def locate(self, quote: str, *, prefer: str = "") -> Located:
+        """The whole quote, or `found: False`.
+
+        Whitespace, letter case, punctuation, line-end hyphens and character shapes do not matter; numbers match whole,
+        with their separators and sign. Of several places, one in the element `prefer` comes first, then the
+        first. `method` is "exact", "text" (in the text, which has no geometry: no regions) or "ocr-fuzzy": up to one
+        character in ten differs from a recognised text, and no digit.
+        """
+        needle = fold(quote)
+        if not needle.text:
+            return NOT_FOUND
+        located = self._exactly(quote, needle, prefer)
+        if not located.found and is_right_to_left(quote):
+            turned = " ".join(reversed(quote.split()))  # as it comes from a reader that goes through lines by position
+            located = self._exactly(turned, fold(turned), prefer)
+        return located if located.found else self._approximately(needle, prefer)
+
+    def find_all(self, query: str, folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
+        """In order. What stands nowhere in the reading text is looked for as printed, with line-end hyphens."""
+        needle = fold(query, folding).text
+        if not needle:
+            return ()
+        streams = [self._bodies[0], *self._loners]
+        for as_printed in (False, True):
+            found = [
+                (self._order[id(stream.elements[position])], located)
+                for stream in streams
+                for position, located in stream.occurrences(needle, folding, whole_word, as_printed)
+            ]
+            if found:
+                return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
+        return ()
+
+    def _exactly(self, quote: str, needle: Folded, prefer: str) -> Located:
+        for stream, within in self._places(prefer, len(needle.text)):
+            start = stream.find(needle, within)
+            if start is not None:
+                first, last = stream.origin(start), stream.origin(start + len(needle.text) - 1)
+                return stream.located(_widened(stream.text, first, last + 1, quote), "exact")
+        return NOT_FOUND
+
+    def _places(self, prefer: str, length: int) -> Iterator[tuple[_Stream, Range | None]]:
+        streams = self._bodies + self._loners
+        if prefer:
+            for stream in streams:
+                inside = stream.range_of(prefer)
+                if inside is not None:
+                    yield stream, inside
+                    yield stream, (max(inside[0] - length, 0), inside[1] + length)
+        for stream in streams:
+            yield stream, None
+
+    def _approximately(self, needle: Folded, prefer: str) -> Located:
+        stream = self._recognised
+        if not stream.elements:
+            return NOT_FOUND
+        inside = stream.range_of(prefer) if prefer else None
+        for start, end in ([inside] if inside is not None else []) + [(0, len(stream.folded.text))]:
+            match = approximate_match(needle.text, stream.folded.text[start:end])
+            if match is not None:
+                first, last = stream.origin(start + match[0]), stream.origin(start + match[1] - 1)
+                return stream.located((first, last + 1), "ocr-fuzzy")
+        return NOT_FOUND
+
+    @cached_property
+    def _recognised(self) -> _Stream:
+        return _Stream([element for element in self._bodies[0].elements if element.origin == "ocr"])
+
+
+class _Stream:
+    """Elements joined into one text, folded when first asked for."""
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        self.elements = elements
+        self.text = "\n".join(element.text for element in elements)
+        self._starts: list[int] = []
+        start = 0
+        for element in elements:
+            self._starts.append(start)
+            start += len(element.text) + 1
+        self._printed: dict[int, PrintedElement] = {}
+
+    @cached_property
+    def folded(self) -> Folded:
+        return fold(self.text, QUOTE)
+
+    def origin(self, index: int) -> int:
+        return self.folded.origins[index]
+
+    def range_of(self, element_id: str) -> Range | None:
+        """Where the element stands in the folded text; None where it is not in this stream."""
+        for start, element in zip(self._starts, self.elements, strict=True):
+            if element.id == element_id:
+                origins = self.folded.origins
+                return bisect_left(origins, start), bisect_left(origins, start + len(element.text))
+        return None
+
+    def find(self, needle: Folded, within: Range | None) -> int | None:
+        """The first place that cuts no word in two; else the first whose blanks agree, too."""
+        text = self.folded.text
+        second: int | None = None
+        low, high = within if within is not None else (0, len(text))
+        for count, start in enumerate(_candidates(text, needle.text, low, high)):
+            end = start + len(needle.text)
+            if _numbers_agree(self.folded, needle, start) and not _marks_follow(text, end):
+                if not self._cuts_words(start, end):
+                    return start
+                same = self.folded.breaks[start + 1 : end] == needle.breaks[1:]
+                second = start if second is None and same else second
+            if second is not None and count > _MOST_CANDIDATES:
+                break
+        return second
+
+    def _cuts_words(self, start: int, end: int) -> bool:
+        first, last = self.origin(start), self.origin(end - 1)
+        return _cuts(self.text, first) or _cuts(self.text, last + 1)
+
+    def located(self, place: Range, method: str) -> Located:
+        glyphs: list[Glyph] = []
+        for position, start, end in self._parts(*place):
+            element = self.printed(position)
+            glyphs += (element.glyphs[index] for index in element.indexes(start, end))
+        return _located(glyphs, method if glyphs else "text")
+
+    def printed(self, position: int) -> PrintedElement:
+        if position not in self._printed:
+            self._printed[position] = PrintedElement(self.elements[position])
+        return self._printed[position]
+
+    def occurrences(
+        self, needle: str, folding: Folding, whole_word: bool, as_printed: bool
+    ) -> Iterator[tuple[int, Located]]:
+        """Each with the position of the element that it begins in."""
+        if as_printed:
+            yield from self._printed_occurrences(needle, folding, whole_word)
+            return
+        for start, end in _occurrences(self.text, needle, folding, whole_word):
+            position, _, _ = next(self._parts(start, end))
+            yield position, self.located((start, end), "exact")
+
+    def _printed_occurrences(self, needle: str, folding: Folding, whole_word: bool) -> Iterator[tuple[int, Located]]:
+        for position in range(len(self.elements)):
+            element = self.printed(position)
+            printed = element.printed()
+            if printed is None:
+                continue
+            text, spans = printed
+            for start, end in _occurrences(text, needle, folding, whole_word):
+                glyphs = [element.glyphs[number] for number in glyph_numbers(spans[start:end])]
+                if glyphs:
+                    yield position, _located(glyphs, "exact")
+
+    def _parts(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """The elements that range `[start, end)` of the joined text runs over, with the range in each."""
+        position = bisect_right(self._starts, start) - 1
+        while position < len(self._starts) and self._starts[position] < end:
+            offset = self._starts[position]
+            yield position, max(start - offset, 0), min(end - offset, len(self.elements[position].text))
+            position += 1
+
+
+def _candidates(text: str, needle: str, low: int, high: int) -> Iterator[int]:
+    """Every place of `needle`; of the many inside a run of digits, only the one where the run begins."""
+    numeric = needle[0].isdecimal()
+    start = text.find(needle, low, high)
+    while start >= 0:
+        inside = numeric and start > 0 and text[start - 1].isdecimal()
+        if not inside:
+            yield start
+        following = _end_of_digits(text, start) if inside else start + 1
+        start = text.find(needle, following, high)
+
+
+def _end_of_digits(text: str, start: int) -> int:
+    match = _DIGITS.match(text, start)
+    return match.end() if match is not None else start
+
+
+def _numbers_agree(text: Folded, needle: Folded, start: int) -> bool:
+    """Whether no number is cut at either end, and none has a minus on one side only."""
+    end = start + len(needle.text)
+    if needle.text[0].isdecimal() and text.text[start - 1 : start] in _WITHIN_NUMBER:
+        return False
+    if needle.text[-1].isdecimal() and text.text[end : end + 1] in _WITHIN_NUMBER:
+        return False
+    signs = text.signs[start:end]
+    return signs == needle.signs or all(
+        {here, there} != {0, SIGN} for here, there in zip(signs, needle.signs, strict=True)
+    )
+
+
+def _marks_follow(text: str, end: int) -> bool:
+    """Whether what comes next belongs to the last letter: `e` is not found in `é`, nor か in が."""
+    return end < len(text) and unicodedata.combining(text[end]) != 0
+
+
+def _cuts(text: str, index: int) -> bool:
+    """Whether a word goes on over `index`."""
+    sides = text[max(index - 1, 0) : index + 1] if index > 0 else ""
+    return len(sides) == 2 and all(side.isalpha() and not is_cjk(side) for side in sides)
+
+
+def _occurrences(text: str, needle: str, folding: Folding, whole_word: bool) -> Iterator[Range]:
+    """Ranges of `text`, one after the other, none overlapping."""
+    folded = fold(text, folding)
+    start = folded.text.find(needle)
+    while start >= 0:
+        end = start + len(needle)
+        first, last = folded.origins[start], folded.origins[end - 1] + 1
+        split = whole_word and (_joins_words(text, first) or _joins_words(text, last))
+        if split or _marks_follow(folded.text, end):
+            start = folded.text.find(needle, start + 1)
+            continue
+        yield first, last
+        start = folded.text.find(needle, end)
+
+
+def _joins_words(text: str, index: int) -> bool:
+    return 0 < index < len(text) and all(side.isalnum() or side == "_" for side in text[index - 1 : index + 1])
+
+
+def _widened(text: str, start: int, end: int, quote: str) -> Range:
+    """The range with the punctuation that the quote has at its ends and the text has there, too."""
+    counted = fold(quote).origins
+    first = _reach(text, start - 1, quote[: counted[0]][::-1], -1) + 1
+    return first, _reach(text, end, quote[counted[-1] + 1 :], 1)
+
+
+def _reach(text: str, position: int, marks: str, step: int) -> int:
+    """From `position` on, the last place up to which the text has the marks, blanks aside; never over a line break."""
+    reached = at = position
+    for mark in marks:
+        if _is_blank(mark):
+            continue
+        while 0 <= at < len(text) and text[at] != "\n" and _is_blank(text[at]):
+            at += step
+        if not 0 <= at < len(text) or plain_punctuation(text[at]) != plain_punctuation(mark):
+            break
+        at += step
+        reached = at
+    return reached
+
+
+def _is_blank(character: str) -> bool:
+    return is_space(character) or is_ignored(character)
+
+
+def _located(glyphs: Sequence[Glyph], method: str) -> Located:
+    """Regions in the order in which the passage reaches their pages."""
+    rects = lines(glyphs)
+    regions = []
+    for page in dict.fromkeys(rect.page for rect in rects):
+        boxes = tuple(rect.bbox for rect in rects if rect.page == page)
+        union = union_of(boxes)
+        if union is not None:
+            regions.append(LocatedRegion(page, union, boxes))
+    return Located(True, tuple(regions), method)

@@ -1,0 +1,38 @@
+"""When a question is not answered: nothing found, something it names that no material names, or nothing left to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kb_qa.answers import Context, ModelStop, Question, Refusal
+from kb_qa.guardrails.languages import language_tag_of
+from kb_qa.guardrails.messages import refusal_text
+from kb_qa.guardrails.questions import missing_anchors
+
+NO_EVIDENCE = "no_evidence"  # the stop reason of a model that found nothing to answer from
+
+
+def before_generation(question: Question, context: Context) -> Refusal | None:
+    """No material, or an entity, period or grade of the question that no material names: no model is asked."""
+    message = refusal_text(language_tag_of(question.text))
+    if not context.materials:
+        return Refusal("nothing_found", message)
+    missing = missing_anchors(question.text, [*_named_in(context)])
+    return Refusal("not_named", message, tuple(anchor.text for anchor in missing)) if missing else None
+
+
+def after_generation(question: Question, stop: ModelStop, *, released: bool, withheld: bool) -> Refusal | None:
+    """Nothing reached the reader: the model had no evidence, or the guard let nothing through."""
+    if released:
+        return None
+    if withheld:
+        return Refusal("unsupported", refusal_text(language_tag_of(question.text)))
+    return (
+        Refusal(NO_EVIDENCE, refusal_text(language_tag_of(question.text))) if stop.stop_reason == NO_EVIDENCE else None
+    )
+
+
+def _named_in(context: Context) -> Iterator[str]:
+    for material in context.materials:
+        chunk = material.chunk
+        yield "\n".join([chunk.source, *chunk.section, chunk.embedded_text])

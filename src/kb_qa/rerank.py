@@ -1,0 +1,28 @@
+"""A cross-encoder reads question and passage together: slower and finer than vectors, for the best few."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from kb_qa.embed import load_sentence_transformers, model_digest, model_folder
+
+
+class CrossEncoderReranker:
+    """A sentence-transformers CrossEncoder with one score, by folder or by a name whose files are on this machine."""
+
+    def __init__(self, name_or_folder: str) -> None:
+        folder = model_folder(name_or_folder)
+        self._model = load_sentence_transformers().CrossEncoder(str(folder), local_files_only=True)
+        self._lock = threading.Lock()  # tokenizers refuse to be used by two threads at once
+        name = folder.name if Path(name_or_folder).is_dir() else name_or_folder
+        self.id = f"sentence-transformers/{name}@{model_digest(folder)}"
+
+    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """One score per passage; higher is better."""
+        if not passages:
+            return ()
+        pairs = [(question, passage) for passage in passages]
+        with self._lock:
+            return [float(score) for score in self._model.predict(pairs, show_progress_bar=False)]

@@ -1,0 +1,83 @@
+"""Routes that ask, search, and give stored answers again."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from starlette.responses import Response
+
+from kb_qa.answers import AnswerEvent
+from kb_qa.errors import InputError, MissingIndexError
+from kb_qa.listing import hit_line
+from kb_qa.protocols import Library
+from kb_qa.service.encoding import AsciiJSONResponse
+from kb_qa.service.parts import RequestId, UsedParts
+from kb_qa.service.questions import AskBody, SearchBody
+from kb_qa.service.streaming import event_stream
+
+router = APIRouter(prefix="/v1")
+
+_EVENT_ID = re.compile(r"[0-9]{1,9}")
+
+
+@router.post("/ask")
+async def ask(body: AskBody, parts: UsedParts, request_id: RequestId) -> Response:
+    await asyncio.to_thread(_require_documents, parts.knowledge_base.library)
+    events = parts.knowledge_base.ask(body.question, filters=body.filters.filters(), level=body.level)
+    return event_stream(parts.open_answers.followed(events), request_id=request_id)
+
+
+def _require_documents(library: Library) -> None:
+    if not any(record.state == "ready" for record in library.documents()):
+        raise MissingIndexError("there is no document that can be asked yet; ingest some first")
+
+
+@router.post("/search")
+async def search(body: SearchBody, parts: UsedParts) -> Response:
+    hits = await parts.knowledge_base.search(body.question, k=body.k, filters=body.filters.filters())
+    return AsciiJSONResponse({"hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]})
+
+
+@router.get("/answers/{answer_id}")
+async def stored_answer(answer_id: str, parts: UsedParts) -> Response:
+    events = await parts.open_answers.find(parts.knowledge_base.library, answer_id)
+    data = {event.event: event.data for event in events}
+    return AsciiJSONResponse(
+        {
+            "id": answer_id,
+            "question": data.get("start", {}).get("question", ""),
+            "text": answer_text(events),
+            "complete": bool(data.get("end", {}).get("complete", False)) and "error" not in data,
+            "events": [{"id": event.id, "event": event.event, "data": event.data} for event in events],
+        }
+    )
+
+
+@router.get("/answers/{answer_id}/events")
+async def stored_answer_events(
+    answer_id: str, parts: UsedParts, request_id: RequestId, last_event_id: Annotated[str | None, Header()] = None
+) -> Response:
+    """The answer's events again, from the one after `Last-Event-ID`; 204, which ends a browser's retries, after all."""
+    events = await parts.open_answers.find(parts.knowledge_base.library, answer_id)
+    if last_event_id and not _EVENT_ID.fullmatch(last_event_id):
+        raise InputError("Last-Event-ID must be the id of an event: a whole number")
+    seen = int(last_event_id or 0)
+    rest = [event for event in events if event.id > seen]
+    if not rest and seen:
+        return Response(status_code=204)
+    return event_stream(_replayed(rest), request_id=request_id)
+
+
+async def _replayed(events: Sequence[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
+    for event in events:
+        yield event
+
+
+def answer_text(events: Sequence[AnswerEvent]) -> str:
+    """The released text, which the spans of citations and figures count in."""
+    deltas: list[Mapping[str, object]] = [event.data for event in events if event.event == "delta"]
+    return "".join(str(data["text"]) for data in deltas)

@@ -1,0 +1,26 @@
+"""Routes for whatever watches the service."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from kb_qa.service.encoding import AsciiJSONResponse
+from kb_qa.service.parts import UsedParts
+
+router = APIRouter()
+
+
+@router.get("/healthz")
+async def alive() -> Response:
+    return AsciiJSONResponse({"status": "ok"})
+
+
+@router.get("/readyz")
+async def ready(parts: UsedParts) -> Response:
+    """200 where the ledger answers; also with no documents yet, or nobody could ever send the first one."""
+    records = await asyncio.to_thread(parts.knowledge_base.library.documents)
+    ready_documents = sum(record.state == "ready" for record in records)
+    return AsciiJSONResponse({"status": "ready", "documents": ready_documents})

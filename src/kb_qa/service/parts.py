@@ -1,0 +1,37 @@
+"""What the routes work with, handed to each of them by FastAPI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Request
+
+from kb_qa.service.open_answers import OpenAnswers
+
+if TYPE_CHECKING:
+    from kb_qa.knowledge_base import KnowledgeBase
+    from kb_qa.renderer import Renderer
+    from kb_qa.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    knowledge_base: KnowledgeBase
+    renderer: Renderer
+    settings: Settings
+    open_answers: OpenAnswers = field(default_factory=OpenAnswers)
+
+
+def _parts(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+def _request_id(request: Request) -> str:
+    request_id: str = request.state.request_id
+    return request_id
+
+
+UsedParts = Annotated[Parts, Depends(_parts)]
+RequestId = Annotated[str, Depends(_request_id)]

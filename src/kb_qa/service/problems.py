@@ -1,0 +1,93 @@
+"""Failures as JSON `{code, message, request_id}`, and as the data of an `error` event."""
+
+from __future__ import annotations
+
+import http
+import logging
+from collections.abc import Mapping, Sequence
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from kb_qa.errors import InputError, KbQaError, LimitExceededError, NotFoundError
+from kb_qa.service.encoding import AsciiJSONResponse
+
+logger = logging.getLogger(__name__)
+
+INTERNAL_MESSAGE = "Something went wrong on our side. The service's log has the details under this request id."
+
+
+def problem_response(
+    status: int, *, code: str, message: str, request_id: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    content = {"code": code, "message": message, "request_id": request_id}
+    return AsciiJSONResponse(content, status_code=status, headers=headers)
+
+
+def error_data(error: Exception, request_id: str) -> dict[str, object]:
+    """The data of an `error` event: a typed error's own sentence, and nothing of any other error."""
+    if isinstance(error, KbQaError):
+        return _data(error.code, str(error), retryable=error.retryable, request_id=request_id)
+    return _data("internal", INTERNAL_MESSAGE, retryable=False, request_id=request_id)
+
+
+def stopping_data(request_id: str) -> dict[str, object]:
+    message = "The service is shutting down; the answer above is not complete. Ask again in a moment."
+    return _data("shutting_down", message, retryable=True, request_id=request_id)
+
+
+def incomplete_data(request_id: str) -> dict[str, object]:
+    return _data("incomplete", "The answer ended early and is not complete.", retryable=True, request_id=request_id)
+
+
+def _data(code: str, message: str, *, retryable: bool, request_id: str) -> dict[str, object]:
+    return {"code": code, "message": message, "retryable": retryable, "request_id": request_id}
+
+
+def register(app: FastAPI) -> None:
+    app.add_exception_handler(KbQaError, _typed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _plain)
+
+
+async def _typed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, KbQaError)
+    request_id = request.state.request_id
+    if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        logger.error("request %s failed: %s", request_id, error, exc_info=error)
+    return problem_response(error.status, code=error.code, message=str(error), request_id=request_id)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    message = _sentence(error.errors())
+    return problem_response(422, code=InputError.code, message=message, request_id=request.state.request_id)
+
+
+def _sentence(errors: Sequence[Mapping[str, object]]) -> str:
+    """What is wrong with which field, without repeating what was sent."""
+    told = []
+    for error in errors[:5]:
+        location = error["loc"]
+        assert isinstance(location, tuple)
+        field = ".".join(str(part) for part in location[1:] if not isinstance(part, str) or part.isidentifier())
+        told.append(f"{field}: {error['msg']}" if field else str(error["msg"]))
+    return "; ".join(told)
+
+
+# Codes do not follow the phrases of `http.HTTPStatus`, which change from one Python to the next.
+CODES = {404: NotFoundError.code, 405: "method_not_allowed", 408: "too_slow", 413: LimitExceededError.code}
+
+
+async def _plain(request: Request, error: Exception) -> Response:
+    """What the framework refuses: unknown path, wrong method, a body that is not JSON."""
+    assert isinstance(error, HTTPException)
+    return problem_response(
+        error.status_code,
+        code=CODES.get(error.status_code, "bad_request"),
+        message=str(error.detail),
+        request_id=request.state.request_id,
+        headers=error.headers,
+    )

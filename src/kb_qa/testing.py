@@ -1,0 +1,152 @@
+"""Public fakes: everything the stages ask of the outside, in memory, deterministic and fast."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
+from kb_qa.elements import Chunk, Element, Word
+from kb_qa.geometry import Page
+from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, Vectors
+
+_TOKEN = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class HashEmbedder:
+    """Bags of hashed words: texts that share words are near one another. No model, same vector everywhere."""
+
+    dimension: int = 64
+    id: str = "hash"
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        matrix = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            for token in _TOKEN.findall(text.lower()) or [""]:
+                digest = hashlib.sha256(token.encode()).digest()
+                matrix[row, int.from_bytes(digest[:4], "big") % self.dimension] += 1
+        unit: Vectors = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9).astype(np.float32)
+        return unit
+
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self.embed_passages([text])[0]
+        return vector
+
+
+@dataclass(slots=True)
+class InMemoryVectorStore:
+    """Exact search over rows kept in a dict."""
+
+    rows: dict[str, tuple[Vectors, Metadata]] = field(default_factory=dict)
+
+    def upsert(self, ids: Sequence[str], vectors: Vectors, metadatas: Sequence[Metadata]) -> None:
+        for row_id, vector, metadata in zip(ids, vectors, metadatas, strict=True):
+            self.rows[row_id] = (vector, metadata)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        for row_id in ids:
+            self.rows.pop(row_id, None)
+
+    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
+        found = [
+            Neighbour(row_id, float(row @ vector))
+            for row_id, (row, metadata) in self.rows.items()
+            if not document_ids or metadata["document_id"] in document_ids
+        ]
+        return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.id))[:k]
+
+    def count(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(slots=True)
+class InMemoryLibrary:
+    """A ledger's read side over given chunks and elements; every document is ready.
+
+    `lexical` counts the terms that the text holds.
+    """
+
+    all_chunks: Sequence[Chunk] = ()
+    elements: Sequence[Element] = ()
+    pages: Mapping[tuple[str, int], Page] = field(default_factory=dict)
+    answers: dict[str, tuple[AnswerEvent, ...]] = field(default_factory=dict)
+
+    def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
+        return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
+
+    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
+        scored = [
+            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in set(terms))))
+            for chunk in self.all_chunks
+            if not document_ids or chunk.document_id in document_ids
+        ]
+        found = sorted((match for match in scored if match.score), key=lambda match: (-match.score, match.id))
+        return found[:k]
+
+    def element(self, element_id: str) -> Element | None:
+        return next((element for element in self.elements if element.id == element_id), None)
+
+    def words(self, element_ids: Sequence[str]) -> Mapping[str, Sequence[Word]]:
+        return {element.id: element.words for element in self.elements if element.id in element_ids}
+
+    def page(self, document_id: str, number: int) -> Page | None:
+        return self.pages.get((document_id, number))
+
+    def documents(self) -> Sequence[DocumentRecord]:
+        by_id: dict[str, list[Chunk]] = {}
+        for chunk in self.all_chunks:
+            by_id.setdefault(chunk.document_id, []).append(chunk)
+        return [
+            DocumentRecord(
+                document_id=document_id,
+                names=(chunks[0].source,),
+                state="ready",
+                pages=sum(1 for key in self.pages if key[0] == document_id),
+                chunks=len(chunks),
+                parser="testing",
+                flags=(),
+                reason="",
+            )
+            for document_id, chunks in sorted(by_id.items())
+        ]
+
+    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+        wanted = {name.lower() for name in names}
+        return [
+            record.document_id
+            for record in self.documents()
+            if wanted & {record.document_id, *(name.lower() for name in record.names)}
+            or (folder and any(name.startswith(f"{folder}/") for name in record.names))
+        ]
+
+    def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None:
+        self.answers[answer_id] = tuple(events)
+
+    def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
+        return self.answers.get(answer_id)
+
+
+@dataclass(slots=True)
+class ScriptedModel:
+    """Replies from a queue, one list of events a question; an exception in the list is raised at its place."""
+
+    replies: list[Sequence[ModelEvent | Exception]]
+    id: str = "scripted"
+    asked: list[tuple[Question, Context]] = field(default_factory=list)
+
+    async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
+        self.asked.append((question, context))
+        for event in self.replies.pop(0):
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+
+def _holds(text: str, term: str) -> bool:
+    """Terms are stems: a word that begins with one holds it."""
+    return re.search(rf"(?<![a-z0-9]){re.escape(term)}", text.lower()) is not None

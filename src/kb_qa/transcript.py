@@ -1,0 +1,215 @@
+"""The events of one answer, in order, with the text, offsets and counts that they share.
+
+The answer's text is its deltas joined; every `start` and `end` is an offset into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from kb_qa.answers import (
+    AnswerEvent,
+    Citation,
+    Context,
+    EventName,
+    Figure,
+    Material,
+    ModelStop,
+    Question,
+    Refusal,
+    Support,
+)
+from kb_qa.errors import KbQaError
+from kb_qa.geometry import BBox, Page, Region
+
+PageLookup = Callable[[str, int], Page | None]
+COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
+TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+
+
+def page_url(document_id: str, page: int) -> str:
+    return f"/v1/documents/{document_id}/pages/{page}.png"
+
+
+def area_url(document_id: str, region: Region) -> str | None:
+    """The picture of any region of a document; None where there is no geometry."""
+    if region.bbox is None:
+        return None
+    bbox = ",".join(f"{value:g}" for value in region.bbox.rounded().as_tuple())
+    return f"/v1/documents/{document_id}/pages/{region.page}/region.png?bbox={bbox}"
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Each method appends one event and returns it. `page_of` gives page sizes, for boxes as shares of the page."""
+
+    answer_id: str
+    question: Question
+    page_of: PageLookup
+    events: list[AnswerEvent] = field(default_factory=list)
+    length: int = 0
+    citations: int = 0
+    figures: int = 0
+    withheld_sentences: int = 0
+    deltas: int = 0
+    refused: bool = False
+
+    def start(self, *, model: str, policy: str) -> AnswerEvent:
+        return self._append(
+            "start",
+            {
+                "answer_id": self.answer_id,
+                "question": self.question.text,
+                "language": self.question.language,
+                "model": model,
+                "policy": policy,
+            },
+        )
+
+    def sources(self, context: Context) -> AnswerEvent:
+        return self._append("sources", {"sources": [self._source(material) for material in context.materials]})
+
+    def delta(self, text: str) -> AnswerEvent:
+        self.deltas += 1
+        self.length += len(text)
+        return self._append("delta", {"seq": self.deltas, "text": text})
+
+    def citation(self, citation: Citation) -> AnswerEvent:
+        self.citations += 1
+        pages = [region.page for region in citation.regions]
+        region_url = f"/v1/answers/{self.answer_id}/citations/{self.citations}/region.png"
+        has_geometry = any(region.bbox is not None for region in citation.regions)
+        return self._append(
+            "citation",
+            {
+                "n": self.citations,
+                "number": citation.number,
+                "start": citation.start,
+                "end": citation.end,
+                "cited_text": citation.cited_text,
+                "found": citation.located.found,
+                "level": citation.level,
+                "label": citation.label,
+                "document": citation.document,
+                "document_id": citation.document_id,
+                "element_type": citation.element_type,
+                "section": list(citation.section),
+                "regions": self._cited_regions(citation),
+                "page_url": page_url(citation.document_id, pages[0]) if pages else None,
+                "region_url": region_url if has_geometry else None,
+            },
+        )
+
+    def figure(self, figure: Figure, *, offset: int) -> AnswerEvent:
+        """`offset` is where the text that the figure's span counts in begins in the answer."""
+        self.figures += 1
+        return self._append(
+            "figure",
+            {
+                "n": self.figures,
+                "start": figure.start + offset,
+                "end": figure.end + offset,
+                "raw": figure.raw,
+                "quantity": {"kind": figure.kind, "value": figure.value},
+                "status": figure.status,
+                "support": [_support(support) for support in figure.support],
+                "derivation": None,
+                "reason": figure.reason or None,
+            },
+        )
+
+    def withheld(self, text: str, figures: Sequence[Figure]) -> AnswerEvent:
+        """`text` stands in place of the sentence; `at` is the length of the answer's text before it."""
+        self.withheld_sentences += 1
+        named = [{"raw": figure.raw, "status": figure.status, "reason": figure.reason} for figure in figures]
+        return self._append("withheld", {"text": text, "at": self.length, "figures": named})
+
+    def refusal(self, refusal: Refusal) -> AnswerEvent:
+        self.refused = True
+        data = {"reason": refusal.reason, "message": refusal.message, "missing": list(refusal.missing)}
+        return self._append("refusal", data)
+
+    def references(self, *, style: str, text: str, items: Sequence[Mapping[str, object]]) -> AnswerEvent:
+        return self._append("references", {"style": style, "text": text, "items": [dict(item) for item in items]})
+
+    def usage(self, usage: Mapping[str, int]) -> AnswerEvent:
+        tokens: dict[str, object] = {kind: usage.get(kind, 0) for kind in TOKENS}
+        return self._append("usage", tokens)
+
+    def end(self, stop: ModelStop) -> AnswerEvent:
+        return self._append(
+            "end",
+            {
+                "complete": stop.stop_reason in COMPLETE,
+                "stop_reason": stop.stop_reason,
+                "refused": self.refused,
+                "withheld": self.withheld_sentences,
+            },
+        )
+
+    def error(self, error: KbQaError) -> AnswerEvent:
+        return self._append(
+            "error",
+            {
+                "code": error.code,
+                "message": str(error),
+                "retryable": error.retryable,
+                "request_id": self.answer_id,
+            },
+        )
+
+    def _append(self, name: EventName, data: Mapping[str, object]) -> AnswerEvent:
+        event = AnswerEvent(len(self.events) + 1, name, data)
+        self.events.append(event)
+        return event
+
+    def _source(self, material: Material) -> dict[str, object]:
+        chunk = material.chunk
+        first = next((region for region in chunk.regions if region.bbox is not None), None)
+        return {
+            "n": material.number,
+            "document_id": chunk.document_id,
+            "document": chunk.source,
+            "page": chunk.page,
+            "element_type": chunk.element_type,
+            "section": list(chunk.section),
+            "text": chunk.text,
+            "label": material.label,
+            "regions": [self._region(chunk.document_id, region) for region in chunk.regions],
+            "score": round(material.hit.score, 6),
+            "page_url": page_url(chunk.document_id, chunk.page) if chunk.page is not None else None,
+            "region_url": area_url(chunk.document_id, first) if first is not None else None,
+        }
+
+    def _cited_regions(self, citation: Citation) -> list[dict[str, object]]:
+        """The located words of each page; the block's own regions where the words have no place."""
+        if not citation.located.regions:
+            return [
+                {**self._region(citation.document_id, region), "rects": _rects([region.bbox])}
+                for region in citation.regions
+            ]
+        return [
+            {
+                **self._region(citation.document_id, Region(region.page, region.bbox)),
+                "rects": _rects(region.rects),
+            }
+            for region in citation.located.regions
+        ]
+
+    def _region(self, document_id: str, region: Region) -> dict[str, object]:
+        """`bbox` in points, `box` as shares of the displayed page; null where there is no geometry."""
+        page = self.page_of(document_id, region.page)
+        if region.bbox is None or page is None:
+            return {"page": region.page, "bbox": None, "box": None}
+        bbox = list(region.bbox.rounded().as_tuple())
+        return {"page": region.page, "bbox": bbox, "box": list(region.bbox.normalised(page))}
+
+
+def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:
+    return [list(box.rounded().as_tuple()) for box in boxes if box is not None]
+
+
+def _support(support: Support) -> dict[str, object]:
+    bbox = None if support.bbox is None else list(support.bbox.rounded().as_tuple())
+    return {**asdict(support), "bbox": bbox}

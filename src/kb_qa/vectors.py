@@ -1,0 +1,166 @@
+"""The vector index in Chroma, opened by one process at a time: the holder of the index lock.
+
+It can be thrown away. `open_store` throws away what is not byte for byte what its last owner sealed in the ledger,
+since loading damaged index files can end the process; `publish.catch_up` then fills it again from the ledger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kb_qa.errors import DamagedIndexError
+from kb_qa.protocols import Metadata, Neighbour, Vectors
+
+
+class ChromaStore:
+    """`protocols.VectorIndex` over a folder that no other process has open. `path` is made where it is missing."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self.path = path
+        self.dimension = dimension
+        # A fixed name: what a knowledge base is called never becomes a collection's name.
+        self._name = f"chunks-{dimension}"
+        self._fingerprint = ""  # until the next write: queries leave the files alone, and hashing them all takes time
+        with _damage(path):
+            self._client = _open_client(path)
+            self._collection = self._get_collection()
+            # The first query loads the graph and may touch its files; the fingerprint is stable from here on.
+            if self.count():
+                self._collection.query(query_embeddings=[self._any_vector()], n_results=1, include=[])
+
+    def close(self) -> None:
+        self._client.close()
+
+    def upsert(self, ids: Sequence[str], vectors: Vectors, metadatas: Sequence[Metadata]) -> None:
+        if not len(ids) == len(vectors) == len(metadatas):
+            raise ValueError(f"{len(ids)} ids, {len(vectors)} vectors, {len(metadatas)} metadatas")
+        rows = {
+            row_id: row for row, row_id in enumerate(ids)
+        }  # Chroma refuses an id twice in a batch: the last one stays
+        with self._writing():
+            for part in self._batches(list(rows)):
+                chosen = [rows[row_id] for row_id in part]
+                self._collection.upsert(
+                    ids=part,
+                    embeddings=np.asarray(vectors, dtype=np.float32)[chosen],
+                    metadatas=[dict(metadatas[row]) for row in chosen],
+                )
+
+    def delete(self, ids: Sequence[str]) -> None:
+        with self._writing():
+            for part in self._batches(list(dict.fromkeys(ids))):
+                self._collection.delete(ids=part)
+
+    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
+        """At most k neighbours, nearest first. Raises DamagedIndexError: a failed search is never an empty one."""
+        wanted = min(k, self.count())
+        where = {"document_id": {"$in": list(document_ids)}} if document_ids else None
+        while wanted > 0:
+            try:
+                return self._search(vector, wanted, where)
+            except _chroma_errors():
+                # The graph cannot yield so many (case C9): fewer, and at last a look at every vector.
+                wanted //= 2
+        return self._scan(vector, k, where) if k > 0 and self.count() else ()
+
+    def count(self) -> int:
+        with _damage(self.path):
+            return int(self._collection.count())
+
+    def clear(self) -> None:
+        with self._writing():
+            self._client.delete_collection(self._name)
+            self._collection = self._get_collection()
+
+    def fingerprint(self) -> str:
+        self._fingerprint = self._fingerprint or fingerprint_of(self.path)
+        return self._fingerprint
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._fingerprint = ""
+        with _damage(self.path):
+            yield
+
+    def _get_collection(self) -> Any:
+        space = {"hnsw": {"space": "cosine"}}
+        return self._client.get_or_create_collection(self._name, embedding_function=None, configuration=space)
+
+    def _any_vector(self) -> Vectors:
+        vector = np.zeros(self.dimension, dtype=np.float32)
+        vector[0] = 1
+        return vector
+
+    def _batches(self, ids: list[str]) -> Iterator[list[str]]:
+        size = self._client.get_max_batch_size()
+        for start in range(0, len(ids), size):
+            yield ids[start : start + size]
+
+    def _search(self, vector: Vectors, k: int, where: Any) -> Sequence[Neighbour]:
+        query = [np.asarray(vector, dtype=np.float32)]
+        found = self._collection.query(query_embeddings=query, n_results=k, where=where, include=["distances"])
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [Neighbour(row_id, 1.0 - float(distance)) for row_id, distance in pairs]
+
+    def _scan(self, vector: Vectors, k: int, where: Any) -> Sequence[Neighbour]:
+        """Exact search without the graph."""
+        with _damage(self.path):
+            found = self._collection.get(where=where, include=["embeddings"])
+        if not found["ids"]:
+            return ()
+        matrix = np.asarray(found["embeddings"], dtype=np.float32)
+        lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(vector)
+        similarities = matrix @ vector / np.maximum(lengths, 1e-12)
+        return [
+            Neighbour(found["ids"][i], float(similarities[i])) for i in np.argsort(-similarities, kind="stable")[:k]
+        ]
+
+
+def open_store(path: Path, dimension: int, seal: str) -> ChromaStore:
+    """The index at `path`, emptied first where its files are not those that were sealed (`Ledger.index_seal`)."""
+    if not seal or fingerprint_of(path) != seal:
+        shutil.rmtree(path, ignore_errors=True)
+    return ChromaStore(path, dimension)
+
+
+def fingerprint_of(path: Path) -> str:
+    """A digest of every file below `path`, names and bytes; empty where there is none."""
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            content = hashlib.file_digest(opened, "sha256").hexdigest()
+        digest.update(f"{file.relative_to(path).as_posix()}\n{content}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest() if files else ""
+
+
+def _open_client(path: Path) -> Any:
+    # Imported where it is used: it takes seconds, and most commands never open the index.
+    import chromadb
+    from chromadb.config import Settings
+
+    path.mkdir(parents=True, exist_ok=True)
+    return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+
+
+def _chroma_errors() -> tuple[type[Exception], ...]:
+    from chromadb.errors import ChromaError
+
+    return (ChromaError, RuntimeError, ValueError, TypeError, OSError)
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except _chroma_errors() as error:
+        raise DamagedIndexError(
+            f"the vector index {str(path)!r} failed ({error}); it is rebuilt at the next start"
+        ) from error

@@ -1,0 +1,191 @@
+"""A scripted knowledge base and renderer for the tests of the service, and a real server to put them behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from kb_qa.answers import AnswerEvent, Filters, Hit
+from kb_qa.errors import NotFoundError
+from kb_qa.geometry import BBox, Page
+from kb_qa.protocols import DocumentRecord
+from kb_qa.service import create_app
+from kb_qa.settings import Settings
+
+DOCUMENT = "ab" * 32
+OTHER = "cd" * 32
+ANSWER = "a" * 32
+# A picture of one pixel; what the service does with pictures does not depend on what they show.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63680000008200815f0f5e0b"
+    "0000000049454e44ae426082"
+)
+
+Step = AnswerEvent | Exception | float  # an event, a failure, or seconds of silence
+
+
+def events(*named: tuple[str, dict[str, object]]) -> list[AnswerEvent]:
+    """Events numbered from 1."""
+    return [AnswerEvent(number, name, data) for number, (name, data) in enumerate(named, 1)]  # type: ignore[arg-type]
+
+
+def citation(n: int = 1, *, start: int = 0, end: int = 0, **changed: object) -> tuple[str, dict[str, object]]:
+    """A `citation` event about a passage on page 2, printed on two lines."""
+    data: dict[str, object] = {
+        "n": n,
+        "number": n,
+        "start": start,
+        "end": end,
+        "cited_text": "Revenue was 4,812 million",
+        "found": True,
+        "level": "region",
+        "label": "report.pdf · P2·table",
+        "document": "report.pdf",
+        "document_id": DOCUMENT,
+        "element_type": "table",
+        "regions": [
+            {
+                "page": 2,
+                "bbox": [60.0, 80.0, 300.0, 120.0],
+                "box": [0.1, 0.1, 0.5, 0.15],
+                "rects": [[120.0, 80.0, 300.0, 100.0], [60.0, 100.0, 180.0, 120.0]],
+            }
+        ],
+        "page_url": f"/v1/documents/{DOCUMENT}/pages/2.png",
+        "region_url": f"/v1/documents/{DOCUMENT}/pages/2/region.png?bbox=60,80,300,120",
+    }
+    return "citation", data | changed
+
+
+def plain_answer(text: str = "Revenue was 4,812 million.", question: str = "What was revenue?") -> list[AnswerEvent]:
+    return events(
+        ("start", {"answer_id": ANSWER, "question": question, "language": "en", "model": "scripted"}),
+        ("sources", {"sources": []}),
+        ("delta", {"seq": 1, "text": text}),
+        citation(1, start=0, end=len(text)),
+        ("usage", {"input_tokens": 1}),
+        ("end", {"complete": True, "stop_reason": "end_turn", "refused": False, "withheld": 0}),
+    )
+
+
+def record(document_id: str = DOCUMENT, name: str = "report.pdf", **changed: Any) -> DocumentRecord:
+    given: dict[str, Any] = {
+        "document_id": document_id,
+        "names": (name,),
+        "state": "ready",
+        "pages": 2,
+        "chunks": 5,
+        "parser": "pymupdf",
+        "flags": (),
+        "reason": "",
+        "size": 1234,
+    }
+    return DocumentRecord(**(given | changed))
+
+
+@dataclass
+class ScriptedLibrary:
+    records: list[DocumentRecord] = field(default_factory=lambda: [record()])
+    page_sizes: dict[tuple[str, int], Page] = field(
+        default_factory=lambda: {(DOCUMENT, number): Page(number, 600, 800) for number in (1, 2)}
+    )
+    answers: dict[str, Sequence[AnswerEvent]] = field(default_factory=dict)
+
+    def documents(self) -> Sequence[DocumentRecord]:
+        return self.records
+
+    def page(self, document_id: str, number: int) -> Page | None:
+        return self.page_sizes.get((document_id, number))
+
+    def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
+        return self.answers.get(answer_id)
+
+
+@dataclass
+class ScriptedKnowledgeBase:
+    """Answers every question with `script`; tells when its generator was closed."""
+
+    script: list[Step] = field(default_factory=lambda: [*plain_answer()])
+    library: ScriptedLibrary = field(default_factory=ScriptedLibrary)
+    originals: Mapping[str, Path] = field(default_factory=dict)
+    hits: Sequence[Hit] = ()
+    asked: list[tuple[str, Filters, str]] = field(default_factory=list)
+    searched: list[tuple[str, int, Filters]] = field(default_factory=list)
+    started: threading.Event = field(default_factory=threading.Event)
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    async def ask(
+        self, question: str, *, filters: Filters = Filters(), level: str = "auto"
+    ) -> AsyncGenerator[AnswerEvent]:
+        self.asked.append((question, filters, level))
+        self.started.set()
+        try:
+            for step in self.script:
+                if isinstance(step, AnswerEvent):
+                    yield step
+                elif isinstance(step, Exception):
+                    raise step
+                else:
+                    await asyncio.sleep(step)
+        finally:
+            self.closed.set()
+
+    async def search(self, question: str, *, k: int, filters: Filters) -> Sequence[Hit]:
+        self.searched.append((question, k, filters))
+        return self.hits
+
+    def original(self, document_id: str) -> Path:
+        if document_id not in self.originals:
+            raise NotFoundError("there is no original of this document")
+        return self.originals[document_id]
+
+
+@dataclass
+class CountingRenderer:
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    problem: Exception | None = None
+
+    async def page_png(self, path: Path, document_id: str, page: int, *, dpi: int = 150) -> bytes:
+        return self._picture(("page", path, document_id, page, dpi))
+
+    async def region_png(
+        self, path: Path, document_id: str, page: int, bbox: BBox, *, dpi: int = 150, margin: float = 0
+    ) -> bytes:
+        return self._picture(("region", path, document_id, page, bbox.as_tuple(), dpi))
+
+    def _picture(self, call: tuple[object, ...]) -> bytes:
+        self.calls.append(call)
+        if self.problem is not None:
+            raise self.problem
+        return PNG
+
+
+@contextmanager
+def served(
+    knowledge_base: Any, renderer: Any | None = None, settings: Settings | None = None, **config: Any
+) -> Iterator[str]:
+    """The base URL of a uvicorn of its own on a free port."""
+    app = create_app(knowledge_base, renderer or CountingRenderer(), settings or Settings())
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="none", timeout_graceful_shutdown=1, **config)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 10
+        while not server.started:
+            if time.monotonic() > deadline or not thread.is_alive():
+                raise RuntimeError("the server did not start")
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(15)

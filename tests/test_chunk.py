@@ -1,0 +1,148 @@
+"""Chunks are made of citable blocks, and every block is exactly a range of its element's text."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.chunk import TARGET_WEIGHT, Origin, chunk, weight
+from kb_qa.elements import Cell, Element, ScaleSource, Table, Word
+from kb_qa.geometry import BBox, Region
+
+ORIGIN = Origin(document_id="d" * 64, version=7, source="report.pdf", pipeline="1")
+
+
+def element(text: str, *, order: int = 0, category: str = "NarrativeText", section: tuple[str, ...] = ()) -> Element:
+    region = Region(1, BBox(72, 100 + 20 * order, 500, 115 + 20 * order))
+    return Element(f"e{order}", ORIGIN.document_id, order, "text", category, text, (region,), section)
+
+
+def table_element() -> Element:
+    """Two columns under a spanning header `2024`, and a grade in the first column that spans two rows."""
+    rows = [["职级", "2024", ""], ["", "基本工资", "系数"], ["P5", "22000", "1.0"], ["", "23000", "1.1"]]
+    lines, cells, offset = [], [], 0
+    for row, texts in enumerate(rows):
+        parts = [(column, text) for column, text in enumerate(texts) if text]
+        line = " | ".join(text for _, text in parts)
+        position = offset
+        for column, text in parts:
+            headers = {1: ("2024", "基本工资"), 2: ("2024", "系数"), 0: ("职级",)}[column] if row > 1 else ()
+            box = BBox(100 * column, 20 * row, 100 * column + 90, 20 * row + 15)
+            span = 2 if text in {"P5", "职级"} else 1
+            cells.append(Cell(row, column, span, 1, text, 4, box, (), headers, position, position + len(text), row < 2))
+            position += len(text) + 3
+        lines.append(line)
+        offset += len(line) + 1
+    table = Table(tuple(cells), caption="表1 薪酬", unit="元/月", scale_source=ScaleSource("单位：元/月", None))
+    return Element(
+        id="t1",
+        document_id=ORIGIN.document_id,
+        order=0,
+        element_type="table",
+        category="Table",
+        text="\n".join(lines),
+        regions=(Region(4, BBox(0, 0, 300, 80)),),
+        section=("薪酬",),
+        table=table,
+    )
+
+
+def test_sentences_are_blocks() -> None:
+    """Prose is cut into sentences; each is exactly its range of the element's text."""
+    source = element("Revenue was 4.1 billion. Costs fell by 5 %. ")
+    (made,) = chunk([source], ORIGIN)
+    assert [block.text for block in made.blocks] == ["Revenue was 4.1 billion.", "Costs fell by 5 %."]
+    for block in made.blocks:
+        assert source.text[block.start : block.end] == block.text
+
+
+def test_furniture_hidden_and_empty_elements_stay_out() -> None:
+    """Page numbers, running heads, hidden text and blanks never reach a chunk."""
+    kept = element("Kept.", order=9)
+    left_out = [
+        element("Annual Report", category="Header"),
+        element("3", order=1, category="PageNumber"),
+        replace(element("Secret.", order=2), hidden="white on white"),
+        element("  ", order=3),
+    ]
+    assert [part.text for part in chunk([*left_out, kept], ORIGIN)] == ["Kept."]
+
+
+def test_a_chunk_stays_in_its_section() -> None:
+    """Text of two sections never shares a chunk; a heading goes with the text below it."""
+    made = chunk(
+        [
+            element("假期", category="Title", section=("手册", "假期")),
+            element("年假 10 天。", order=1, section=("手册", "假期")),
+            element("报销", order=2, category="Title", section=("手册", "报销")),
+            element("凭票报销。", order=3, section=("手册", "报销")),
+        ],
+        ORIGIN,
+    )
+    assert [part.text for part in made] == ["假期\n年假 10 天。", "报销\n凭票报销。"]
+    assert made[0].prefix == "手册 > 假期"
+
+
+def test_table_rows_are_blocks_with_their_headers_and_regions() -> None:
+    """Each row is citable by itself, with the path of headers before each cell and the rectangle of the row."""
+    (made,) = chunk([table_element()], ORIGIN)
+    first, second = made.blocks
+    assert first.text == "P5 | 22000 | 1.0"
+    assert first.labelled == "职级：P5 | 2024 / 基本工资：22000 | 2024 / 系数：1.0"
+    assert second.labelled == "职级：P5 | 2024 / 基本工资：23000 | 2024 / 系数：1.1"
+    assert first.regions == (Region(4, BBox(0, 40, 290, 55)),)
+    assert (made.element_type, made.page) == ("table", 4)
+
+
+def test_a_tables_chunk_carries_caption_unit_and_header() -> None:
+    """What gives a row its meaning is embedded with it, and is not part of the quotation."""
+    (made,) = chunk([table_element()], ORIGIN)
+    assert made.prefix == "薪酬\n表1 薪酬\n单位：元/月\n职级 | 2024 / 基本工资 | 2024 / 系数"
+    assert made.embedded_text.startswith(made.prefix)
+    assert "表1" not in made.text
+
+
+def test_long_text_is_cut_between_blocks() -> None:
+    """No chunk outgrows the target unless one block does; nothing is lost or repeated."""
+    sentences = [f"Sentence number {number} says a few things about revenue." for number in range(100)]
+    made = chunk([element(" ".join(sentences))], ORIGIN)
+    assert [block.text for part in made for block in part.blocks] == sentences
+    assert len(made) > 1
+    assert all(weight(part.text) <= TARGET_WEIGHT + len(part.blocks) for part in made)
+
+
+def test_chunk_ids_differ_for_equal_texts() -> None:
+    """The same disclaimer on two pages is two chunks, each citable by itself (CASES C6)."""
+    one, two = element("Same."), replace(element("Same.", order=1), regions=(Region(7, BBox(0, 0, 9, 9)),))
+    made = chunk([one, replace(table_element(), order=2), two], ORIGIN)
+    assert len({part.id for part in made}) == 3
+    assert [part.page for part in made] == [1, 4, 7]
+
+
+def test_a_blocks_regions_are_those_of_its_words() -> None:
+    """A sentence over a page break has a region on each page, and only there."""
+    words = (
+        Word(1, BBox(72, 700, 200, 712), "Charge", 0, 6),
+        Word(2, BBox(72, 80, 150, 92), "41.", 7, 10),
+        Word(2, BBox(160, 80, 200, 92), "Next.", 11, 16),
+    )
+    source = replace(element("Charge 41. Next."), words=words, regions=(Region(1, None), Region(2, None)))
+    first, second = chunk([source], ORIGIN)[0].blocks
+    assert first.regions == (Region(1, BBox(72, 700, 200, 712)), Region(2, BBox(72, 80, 150, 92)))
+    assert second.regions == (Region(2, BBox(160, 80, 200, 92)),)
+
+
+@given(st.lists(st.text(alphabet="ab 。；…!.;\n1中”][", min_size=1, max_size=60), min_size=1, max_size=6))
+def test_no_character_is_lost(texts: list[str]) -> None:
+    """Whatever the text, its blocks hold all of it but white space, in order."""
+    made = chunk([element(text, order=order) for order, text in enumerate(texts)], ORIGIN)
+    kept = "".join(block.text for part in made for block in part.blocks)
+    assert "".join(kept.split()) == "".join("".join(texts).split())
+
+
+@pytest.mark.parametrize("category", ["ListItem", "Formula", "CodeSnippet"])
+def test_lists_formulas_and_code_are_not_cut(category: str) -> None:
+    """An item is cited as a whole."""
+    (made,) = chunk([element("First part. Second part.", category=category)], ORIGIN)
+    assert len(made.blocks) == 1

@@ -1,0 +1,138 @@
+"""Citations come from stored metadata alone, and say where in the words that readers know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kb_qa.answers import Language, Level, LevelChoice
+from kb_qa.citation import build_citation, citation_from_metadata, label, one_line, resolve_level
+from kb_qa.elements import Block, Chunk
+from kb_qa.geometry import BBox, Region
+from kb_qa.records import metadata_of
+
+BOX = BBox(72, 100, 300, 112)
+
+
+def chunk_of(
+    *regions: Region, element_type: str = "text", origin: str = "text-layer", section: tuple[str, ...] = ()
+) -> Chunk:
+    """A chunk of one block that stands in `regions`."""
+    block = Block("b1", "e1", "Base pay is 22,000.", 0, 19, regions)
+    return Chunk(
+        id="c1",
+        document_id="d" * 64,
+        version=1,
+        source="briefing.pdf" if regions else "hb.md",
+        ordinal=0,
+        blocks=(block,),
+        element_type=element_type,  # type: ignore[arg-type]
+        category="Table",
+        section=section,
+        origin=origin,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("pages", "element_type", "language", "expected"),
+    [
+        ((4,), "table", "zh", "briefing.pdf · P4·表格"),
+        ((4,), "table", "en", "briefing.pdf · P4·table"),
+        ((4, 5), "table", "en", "briefing.pdf · P4–5·table"),
+        ((5, 4, 4), "text", "zh", "briefing.pdf · P4–5·文本"),
+        ((4, 5, 9), "text", "en", "briefing.pdf · P4–5, 9·text"),
+        ((1,), "image", "zh", "briefing.pdf · P1·图片"),
+        ((1,), "image", "en", "briefing.pdf · P1·image"),
+    ],
+)
+def test_labels_with_pages(pages: tuple[int, ...], element_type: str, language: Language, expected: str) -> None:
+    """S5.4: page, range and type name in the reader's language; the section is not repeated."""
+    shown = label("briefing.pdf", section=("Pay",), pages=pages, element_type=element_type, language=language)
+    assert shown == expected
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_labels_without_pages(language: Language) -> None:
+    """S5.4: a document without pages keeps its section path in either language, one without sections its name."""
+    assert label("hb.md", section=("手册", "假期"), element_type="table", language=language) == "hb.md · 手册 > 假期"
+    assert label("hb.md", language=language) == "hb.md"
+
+
+def test_a_label_is_one_line_of_visible_characters() -> None:
+    """A file name is untrusted: no line breaks, controls, or characters that turn the writing direction."""
+    assert one_line("a\u202efdp.exe\n\x07 b\u200b") == "afdp.exe b"
+    assert label("a\nb.pdf", section=("x\r\n【材料9】",)) == "a b.pdf · x 【材料9】"
+
+
+@pytest.mark.parametrize(
+    ("choice", "element_type", "origin", "confidence", "expected"),
+    [
+        ("auto", "text", "text-layer", None, "page"),
+        ("auto", "table", "text-layer", None, "region"),
+        ("auto", "image", "caption", None, "region"),
+        ("auto", "text", "ocr", 0.99, "region"),
+        ("auto", "text", "text-layer", 0.5, "region"),
+        ("auto", "text", "text-layer", 0.95, "page"),
+        ("text", "table", "ocr", 0.1, "text"),
+        ("page", "table", "ocr", 0.1, "page"),
+        ("region", "text", "text-layer", None, "region"),
+    ],
+)
+def test_levels(choice: LevelChoice, element_type: str, origin: str, confidence: float | None, expected: Level) -> None:
+    """`auto` shows the picture of whatever was converted, and the page of plain text."""
+    regions = (Region(4, BOX),)
+    level = resolve_level(choice, element_type=element_type, origin=origin, confidence=confidence, regions=regions)
+    assert level == expected
+
+
+@pytest.mark.parametrize(("regions", "expected"), [((Region(4, None),), "page"), ((), "text")], ids=["page", "none"])
+def test_a_level_that_cannot_be_had_falls_back(regions: tuple[Region, ...], expected: Level) -> None:
+    """Without geometry there is no picture, without a page no page."""
+    assert build_citation(*parts(regions), number=1, span=(0, 5), language="en", level="region").level == expected
+
+
+def parts(regions: tuple[Region, ...]) -> tuple[Chunk, Block]:
+    chunk = chunk_of(*regions, section=("手册", "假期"))
+    return chunk, chunk.blocks[0]
+
+
+def test_a_citation_is_built_from_chunk_and_block() -> None:
+    """S5.3: document, page, region, quote and label are looked up, not searched for."""
+    chunk = chunk_of(Region(4, BOX), element_type="table")
+    citation = build_citation(chunk, chunk.blocks[0], number=2, span=(10, 30), language="zh")
+    assert (citation.number, citation.start, citation.end) == (2, 10, 30)
+    assert (citation.level, citation.label) == ("region", "briefing.pdf · P4·表格")
+    assert (citation.cited_text, citation.element_id) == ("Base pay is 22,000.", "e1")
+    assert citation.regions == (Region(4, BOX),)
+    assert not citation.located.found
+
+
+def test_at_level_text_a_document_with_pages_is_only_named() -> None:
+    """S5.1: `briefing.pdf`; where there is no page, the section says where (S5.4)."""
+    paged = build_citation(*parts((Region(4, BOX),)), number=1, span=(0, 1), language="en", level="text")
+    assert (paged.label, paged.regions) == ("briefing.pdf", (Region(4, BOX),))
+    unpaged = build_citation(*parts(()), number=1, span=(0, 1), language="en", level="text")
+    assert unpaged.label == "hb.md · 手册 > 假期"
+
+
+def test_a_block_without_a_place_takes_its_chunk_s() -> None:
+    """A caption read by a model has no box of its own; the chunk's region stands for it."""
+    chunk = chunk_of(Region(4, BOX), element_type="image")
+    block = replace(chunk.blocks[0], id="b2", regions=())
+    assert build_citation(chunk, block, number=1, span=(0, 1), language="en").regions == (Region(4, BOX),)
+
+
+@pytest.mark.parametrize(
+    "regions",
+    [(Region(4, BOX),), (Region(4, BOX), Region(5, BOX)), (Region(4, None),), ()],
+    ids=["region", "page break", "no geometry", "no page"],
+)
+def test_the_metadata_of_the_index_gives_the_same_citation(regions: tuple[Region, ...]) -> None:
+    """S5.5: what the vector store returns leads to the same page, region, level and label."""
+    chunk = chunk_of(*regions, element_type="table", section=("手册", "假期"))
+    built = build_citation(chunk, chunk.blocks[0], number=3, span=(0, 9), language="zh")
+    returned = citation_from_metadata(
+        metadata_of(chunk), number=3, span=(0, 9), language="zh", cited_text=chunk.blocks[0].text
+    )
+    assert returned == replace(built, element_id="")

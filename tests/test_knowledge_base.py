@@ -1,0 +1,167 @@
+"""A question becomes ordered events: cited text, checked figures, or a refusal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kb_qa.answers import AnswerEvent, BlockCitation, Filters, ModelEvent, ModelStop, TextDelta
+from kb_qa.elements import Chunk
+from kb_qa.errors import MissingIndexError, ModelError
+from kb_qa.geometry import Page
+from kb_qa.knowledge_base import KnowledgeBase
+from kb_qa.retrieve import Retriever
+from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel
+from tests.factories import DOCUMENT, make_chunk
+
+STOP = ModelStop("end_turn", {"input_tokens": 10, "output_tokens": 3})
+REVENUE = make_chunk("Net revenue was 4,812 million in 2024.", "Costs were 900 million.", source="report.pdf")
+PAY = make_chunk("P5 | 22000", source="briefing.pdf", ordinal=1, page=4, element_type="table", section=("薪酬",))
+
+
+def knowledge_base(*reply: ModelEvent | Exception, chunks: Sequence[Chunk] = (REVENUE, PAY)) -> KnowledgeBase:
+    embedder, store = HashEmbedder(), InMemoryVectorStore()
+    vectors = embedder.embed_passages([chunk.embedded_text for chunk in chunks])
+    store.upsert([chunk.id for chunk in chunks], vectors, [{"document_id": chunk.document_id} for chunk in chunks])
+    pages = {(DOCUMENT, number): Page(number, 600, 800) for number in (1, 4)}
+    library = InMemoryLibrary(all_chunks=chunks, pages=pages)
+    return KnowledgeBase(Retriever(embedder, store, library), library, ScriptedModel([reply]), original=Path)
+
+
+async def answered(asked: KnowledgeBase, question: str) -> list[AnswerEvent]:
+    return [event async for event in asked.ask(question)]
+
+
+def only(events: Sequence[AnswerEvent], name: str) -> list[AnswerEvent]:
+    return [event for event in events if event.event == name]
+
+
+def text_of(events: Sequence[AnswerEvent]) -> str:
+    return "".join(str(event.data["text"]) for event in only(events, "delta"))
+
+
+async def test_an_answer_is_its_events_in_order() -> None:
+    """Sources come before text, each claim's citations and figures behind it, and the end is last."""
+    asked = knowledge_base(TextDelta("Net revenue was 4,812 million in 2024."), BlockCitation(1, 0), STOP)
+    events = await answered(asked, "What was net revenue?")
+    assert [event.event for event in events] == [
+        *("start", "sources", "delta", "delta", "citation", "figure", "figure", "references", "usage", "end")
+    ]
+    assert text_of(events) == "Net revenue was 4,812 million in 2024. [1]"
+    citation = only(events, "citation")[0].data
+    assert (citation["start"], citation["end"]) == (0, 38)
+    assert citation["cited_text"] == "Net revenue was 4,812 million in 2024."
+    assert citation["label"] == "report.pdf · P1·text"
+    assert [figure.data["status"] for figure in only(events, "figure")] == ["exact", "exact"]
+    assert events[-1].data == {"complete": True, "stop_reason": "end_turn", "refused": False, "withheld": 0}
+
+
+async def test_a_sentence_with_an_unsupported_figure_is_withheld() -> None:
+    """The invented figure never leaves; the sentence beside it does."""
+    asked = knowledge_base(
+        TextDelta("Costs were 900 million."),
+        BlockCitation(1, 1),
+        TextDelta(" Net revenue was 4,913 million."),
+        BlockCitation(1, 0),
+        STOP,
+    )
+    events = await answered(asked, "What were costs and net revenue?")
+    assert text_of(events) == "Costs were 900 million. [1]"
+    withheld = only(events, "withheld")[0].data
+    assert [figure["raw"] for figure in withheld["figures"] if figure["status"] == "unsupported"] == ["4,913 million"]
+    assert "4,913" not in str(withheld["text"])
+    assert events[-1].data["withheld"] == 1
+
+
+async def test_nothing_left_is_a_refusal_in_the_questions_language() -> None:
+    """Where every sentence is withheld, the answer is a refusal and not an empty bubble."""
+    asked = knowledge_base(TextDelta("基本工资是 23500。"), BlockCitation(1, 0), STOP)
+    events = await answered(asked, "基本工资是多少？")
+    assert text_of(events) == ""
+    assert only(events, "refusal")[0].data["reason"] == "unsupported"
+    assert "材料中未找到相关信息" in str(only(events, "refusal")[0].data["message"])
+    assert events[-1].data["refused"] is True
+
+
+async def test_a_question_that_names_what_no_material_names_is_refused_without_a_model() -> None:
+    """P9 is nowhere: no model is asked, and the refusal says what is missing."""
+    asked = knowledge_base()
+    events = await answered(asked, "P9 的基本工资是多少？")
+    assert [event.event for event in events] == ["start", "sources", "refusal", "references", "usage", "end"]
+    refusal = only(events, "refusal")[0].data
+    assert (refusal["reason"], refusal["missing"]) == ("not_named", ["P9"])
+    assert isinstance(asked.model, ScriptedModel)
+    assert asked.model.asked == []
+
+
+async def test_a_model_without_evidence_is_a_refusal() -> None:
+    """A model that finds nothing to answer from says so, and the reader is told in English here."""
+    events = await answered(knowledge_base(ModelStop("no_evidence")), "What was net revenue?")
+    assert only(events, "refusal")[0].data["message"] == "Not found in the materials."
+
+
+async def test_a_citation_of_a_material_that_was_never_given_supports_nothing() -> None:
+    """An invented citation is dropped, and the figure that rested on it is withheld."""
+    asked = knowledge_base(TextDelta("Costs were 900 million."), BlockCitation(7, 0), STOP)
+    events = await answered(asked, "What were costs?")
+    assert only(events, "citation") == []
+    assert text_of(events) == ""
+
+
+async def test_a_failing_model_ends_the_answer_with_an_error_event() -> None:
+    """No end follows, what was said before stays incomplete, and the reader knows whether to try again."""
+    asked = knowledge_base(
+        TextDelta("Costs were 900 million."),
+        BlockCitation(1, 1),
+        TextDelta(" And"),
+        ModelError("the model is overloaded", retryable=True),
+    )
+    events = await answered(asked, "What were costs?")
+    assert events[-1].event == "error"
+    assert events[-1].data["retryable"] is True
+    assert only(events, "end") == []
+
+
+async def test_a_cut_stream_is_not_complete() -> None:
+    """A model that stops without saying so has been cut off."""
+    events = await answered(knowledge_base(TextDelta("Costs were 900 million."), BlockCitation(1, 1)), "Costs?")
+    assert events[-1].data["complete"] is False
+
+
+async def test_answers_are_stored_even_when_nobody_listens_to_the_end() -> None:
+    """A reader who leaves early leaves a stored, incomplete answer."""
+    asked = knowledge_base(TextDelta("Costs were 900 million."), BlockCitation(1, 1), STOP)
+    events = asked.ask("What were costs?")
+    first = await anext(events)
+    await anext(events)
+    await events.aclose()
+    stored = asked.library.answer(str(first.data["answer_id"]))
+    assert stored is not None
+    assert [event.event for event in stored] == ["start", "sources"]
+
+
+async def test_the_same_quote_keeps_its_number() -> None:
+    """Two claims that rest on one sentence share its number; the list below names it once."""
+    asked = knowledge_base(
+        *(TextDelta("Costs were 900 million."), BlockCitation(1, 1)),
+        *(TextDelta(" So costs were 900 million."), BlockCitation(1, 1), STOP),
+    )
+    events = await answered(asked, "What were costs?")
+    assert [citation.data["number"] for citation in only(events, "citation")] == [1, 1]
+    assert len(only(events, "references")[0].data["items"]) == 1
+
+
+async def test_an_empty_knowledge_base_is_told() -> None:
+    """Nothing found because nothing is there is not a refusal."""
+    asked = knowledge_base(chunks=())
+    events = await answered(asked, "What were costs?")
+    assert events[-1].data["code"] == "missing_index"
+    with pytest.raises(MissingIndexError):
+        await asked.search("costs", k=3)
+
+
+async def test_filters_reach_retrieval() -> None:
+    """Only the chosen pages are materials."""
+    asked = knowledge_base(ModelStop("no_evidence"))
+    events = [event async for event in asked.ask("900 million", filters=Filters(pages=(4,)))]
+    assert [source["page"] for source in only(events, "sources")[0].data["sources"]] == [4]

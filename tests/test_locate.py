@@ -1,0 +1,398 @@
+"""Quotes are found where they stand, as rectangles of exactly their words, or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb_qa.answers import Located
+from kb_qa.elements import Element, Word
+from kb_qa.folding import is_cjk
+from kb_qa.geometry import BBox
+from kb_qa.locate import block_rects, find_all, locate
+
+ADVANCE, HEIGHT, LEADING = 6.0, 10.0, 14.0
+
+
+def printed(*lines: str, id: str = "e", page: int = 1, x: float = 50, y: float = 100, **fields: object) -> Element:
+    """An element set in a type of fixed width; a line that ends in `-` goes on in the next one without the hyphen."""
+    text = ""
+    words: list[Word] = []
+    pending: tuple[str, BBox] | None = None
+    for number, line in enumerate(lines):
+        if text and pending is None:
+            text += " "
+        for start, end in pieces(line):
+            box = BBox(x + start * ADVANCE, y + number * LEADING, x + end * ADVANCE, y + number * LEADING + HEIGHT)
+            piece = line[start:end]
+            if pending is None and start and line[start - 1] == " ":
+                text += " "
+            if end == len(line) and piece.endswith("-") and len(piece) > 1 and number + 1 < len(lines):
+                pending = (piece, box)
+                continue
+            begin = len(text)
+            if pending is not None:
+                text += pending[0].removesuffix("-") + piece
+                words.append(Word(page, pending[1], pending[0], begin, len(text)))
+                pending = None
+            else:
+                text += piece
+            words.append(Word(page, box, piece, begin, len(text)))
+    element = Element(id, "d", 0, "text", "NarrativeText", text, words=tuple(words))
+    return replace(element, **fields)  # type: ignore[arg-type]
+
+
+def pieces(line: str) -> list[tuple[int, int]]:
+    """Ranges of the words: split at blanks, and around every CJK character."""
+    ranges: list[tuple[int, int]] = []
+    for index, character in enumerate(line):
+        if character == " ":
+            continue
+        alone = is_cjk(character) or index == 0 or line[index - 1] == " " or is_cjk(line[index - 1])
+        if alone:
+            ranges.append((index, index + 1))
+        else:
+            ranges[-1] = (ranges[-1][0], index + 1)
+    return ranges
+
+
+def rects(located: Located) -> list[tuple[int, float, float, float, float]]:
+    return [(region.page, *rect.rounded(1).as_tuple()) for region in located.regions for rect in region.rects]
+
+
+def at(column: float, width: float, *, line: int = 0, page: int = 1) -> tuple[int, float, float, float, float]:
+    """The rectangle of `width` characters from `column` on, in an element printed at (50, 100)."""
+    y = 100 + line * LEADING
+    return page, 50 + column * ADVANCE, y, 50 + (column + width) * ADVANCE, y + HEIGHT
+
+
+def test_a_quote_over_a_line_end_hyphen_is_two_line_rectangles() -> None:
+    """A4: `driving climate change` covers `driving cli-` on one line and `mate change` on the next."""
+    element = printed("gas driving cli-", "mate change by 2030.")
+    assert element.text == "gas driving climate change by 2030."
+    assert rects(locate("driving climate change", [element])) == [at(4, 12), at(0, 11, line=1)]
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        pytest.param("continued invest-\r\n\x02ment in cloud", id="break mark U+0002"),
+        pytest.param("continued invest\xadment in cloud", id="soft hyphen"),
+        pytest.param("continued invest-\nment in cloud", id="hyphen and line break"),
+        pytest.param("continued  investment\u00a0in\u2009cloud", id="odd blanks"),
+        pytest.param("CONTINUED Investment in “cloud”", id="case and quotation marks"),
+    ],
+)
+def test_what_a_reader_does_not_see_makes_no_difference(quote: str) -> None:
+    """S2.1, S2.2 and F10: breaks, hyphens, blanks, case and quotation marks do not matter."""
+    element = printed("our continued invest-", "ment in cloud goes on")
+    assert rects(locate(quote, [element])) == [at(4, 17), at(0, 13, line=1)]
+
+
+@pytest.mark.parametrize("quote", ["scientific office", "scienti\ufb01c o\ufb03ce", "SCIENTIFIC OFFICE"])
+@pytest.mark.parametrize("text", ["scienti\ufb01c o\ufb03ce", "scientific office"], ids=["ligatures", "plain"])
+def test_ligatures_match_their_letters_both_ways(quote: str, text: str) -> None:
+    """A6: a ligature is one glyph of several letters, on the page, in the reading text, or in the quote."""
+    element = printed("the scienti\ufb01c o\ufb03ce here")
+    element = replace(element, text=f"the {text} here", words=spread(f"the {text} here", element.words))
+    assert rects(locate(quote, [element])) == [at(4, 14)]
+
+
+def spread(text: str, words: Sequence[Word]) -> tuple[Word, ...]:
+    """The words with their ranges set to the blank-separated pieces of `text`."""
+    placed: list[Word] = []
+    position = 0
+    for word, piece in zip(words, text.split(" "), strict=True):
+        placed.append(replace(word, start=position, end=position + len(piece)))
+        position += len(piece) + 1
+    return tuple(placed)
+
+
+def test_chinese_is_found_over_a_line_break_and_in_either_width() -> None:
+    """A7: a four-character quote marks four characters, and half-width digits match full-width ones."""
+    element = printed("营业收入三亿二千万元，同", "比增长百分之五。净利润４，８１２万元。")
+    assert rects(locate("同比增长", [element])) == [at(11, 1), at(0, 3, line=1)]
+    assert rects(locate("4,812万元", [element])) == [at(11, 7, line=1)]
+    assert rects(locate("“净利润”", [element])) == [at(8, 3, line=1)]
+
+
+def test_a_passage_over_a_page_break_has_a_region_per_page() -> None:
+    """A9: the running footer and header between the two halves are neither matched nor marked."""
+    elements = [
+        printed("The impairment charge of USD 41", id="a"),
+        printed("ACME 2024 - Page 1", id="f", category="Footer"),
+        printed("ACME annual report", id="h", page=2, category="Header"),
+        printed("million was recorded in Q3.", id="b", page=2),
+    ]
+    located = locate("impairment charge of USD 41 million was recorded", elements)
+    assert rects(located) == [at(4, 27), at(0, 20, page=2)]
+    assert [region.page for region in located.regions] == [1, 2]
+
+
+def test_a_footnote_or_picture_between_the_halves_is_passed_over() -> None:
+    """A paragraph that goes on after a footnote is one passage."""
+    elements = [
+        printed("The charge of USD 41", id="a"),
+        printed("1 See page 7", id="n", category="Footnote", y=700),
+        printed("million was recorded.", id="b", page=2),
+    ]
+    assert rects(locate("USD 41 million", elements)) == [at(14, 6), at(0, 7, page=2)]
+    assert locate("See page 7", elements).found
+
+
+@pytest.mark.parametrize("category", ["Header", "Footer", "PageNumber"])
+def test_furniture_can_be_found_by_itself(category: str) -> None:
+    """What stands in a running header is found, but never together with the text around it."""
+    elements = [printed("charge of 41", id="a"), printed("ACME 2024", id="f", y=700, category=category)]
+    assert locate("ACME 2024", elements).found
+    assert not locate("charge of 41 ACME", elements).found
+
+
+def test_columns_are_not_mixed() -> None:
+    """A10: the sentence of the right column is marked in the right column only, one rectangle a line."""
+    left = printed("gross margin", "was 41 %", "in Q1", id="left", x=72)
+    right = printed("gross margin", "was 29 %", "in Q2", id="right", x=320)
+    located = locate("margin was 29 % in Q2", [left, right])
+    assert len(located.regions) == 1
+    assert len(located.regions[0].rects) == 3
+    assert all(rect.x0 >= 300 for rect in located.regions[0].rects)
+
+
+def test_a_number_is_found_as_a_whole_only() -> None:
+    """A13: `12` is neither in 2012 nor in 112,345; a cut number is not found at all."""
+    element = printed("A 2012 and 112,345 and 12 there")
+    assert rects(locate("12", [element])) == [at(23, 2)]
+    for part in ("112", "345", "2,345", "01"):
+        assert not locate(part, [element]).found, part
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("4,812", "14,812 million"),
+        ("4,812", "4,812.5 million"),
+        ("125%", "12.5% of sales"),
+        ("12.5%", "12.5 of sales"),
+        ("12.5%", "1.25% of sales"),
+        ("48", "4 8"),
+        ("12,345", "12, 345"),
+        ("5%", "margin: -5%"),
+        ("-5%", "margin: 5%"),
+        ("105", "10⁵"),
+        ("2509 million", "250⁹ million"),
+        ("20,300", "$20，300"),
+        ("21/2", "2½"),
+        ("cafe", "café"),
+        ("か", "が"),
+        ("net profit", "net loss"),
+    ],
+)
+def test_a_different_figure_or_letter_is_never_found(quote: str, text: str) -> None:
+    """Separators, signs, per cent, exponents and voiced kana make another quantity or letter."""
+    assert not locate(quote, [printed(text)]).found
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("250", "250⁹ million"),
+        ("10⁵", "10⁵ units"),
+        ("1,234,567", "１，２３４，５６７元"),
+        ("2024年", "公司2024年收入"),
+        ("10-12 million", "10–12 million"),
+        ("−5%", "margin: -5%"),
+        ("COVID 19", "COVID-19 cases"),
+        ("cafe\u0301", "café"),
+        ("日本", "⽇本"),
+        ("1/2", "½ cup"),
+        ("(1,200)", "loss (1,200) in"),
+        ("net margin was 12.5 %", "net margin was 12.5%"),
+    ],
+)
+def test_other_shapes_of_the_same_figure_are_found(quote: str, text: str) -> None:
+    """Footnote marks, widths, dashes, composed accents and radicals are only shapes."""
+    assert locate(quote, [printed(text)]).found
+
+
+def test_the_place_in_the_preferred_element_comes_first() -> None:
+    """A13: of two equal sentences the cited one is marked, by default the first."""
+    elements = [printed("Net sales rose.", id="a"), printed("Net sales rose.", id="b", page=2)]
+    assert [region.page for region in locate("sales rose", elements).regions] == [1]
+    assert [region.page for region in locate("sales rose", elements, prefer="b").regions] == [2]
+    assert [region.page for region in locate("sales rose", elements, prefer="unknown").regions] == [1]
+
+
+def test_a_whole_word_comes_before_a_part_of_one() -> None:
+    """`net` is marked where it is a word, although `internet` comes first."""
+    element = printed("internet and net sales")
+    assert rects(locate("net", [element])) == [at(13, 3)]
+    assert not locate("an", [printed("a nice day")]).found
+
+
+@pytest.mark.parametrize("quote", ["", "  \n", "—“”…", "\x02\xad"])
+def test_a_quote_of_nothing_is_not_found(quote: str) -> None:
+    """F6: an empty quote, or one of punctuation, is nowhere."""
+    assert locate(quote, [printed("Any text — at all…")]) == Located(found=False)
+
+
+@pytest.mark.parametrize("quote", ["revenue 2024 was", "was 4,812 in 2023", "Net revenue was 4,812 million in 2023"])
+def test_a_stitched_or_partly_found_quote_is_not_found(quote: str) -> None:
+    """F6: words that all stand there, but not in a row, are no quote."""
+    assert not locate(quote, [printed("Net revenue was 4,812 million in 2024")]).found
+
+
+def test_part_of_a_latin_word_is_a_share_of_its_box() -> None:
+    """The first half of a word of equal letters is the first half of its box; Arabic counts from the right."""
+    assert rects(locate("nnn", [printed("nnnooo")])) == [at(0, 3)]
+    arabic = "ببببتتتت"
+    assert rects(locate("بببب", [printed(arabic)])) == [at(4, 4)]
+
+
+def test_a_right_to_left_quote_may_come_in_the_order_of_positions() -> None:
+    """A tool that reads Arabic lines from the left gives their words backwards; the words in a row are found."""
+    element = printed("يمكن أن تعزز الإنتاجية")
+    assert rects(locate("تعزز أن يمكن", [element])) == rects(locate("يمكن أن تعزز", [element])) != []
+    assert not locate("تعزز يمكن", [element]).found
+
+
+def test_punctuation_at_the_ends_of_a_quote_is_marked_with_it() -> None:
+    """`(1,200)` includes its brackets; `1,200` leaves them out."""
+    element = printed("XXXX YYYY (2,200) ZZZZ")
+    whole, bare = locate("(2,200)", [element]), locate("2,200", [element])
+    assert rects(whole) == [at(10, 7)]
+    assert bare.regions[0].bbox.x0 > whole.regions[0].bbox.x0
+    assert bare.regions[0].bbox.x1 < whole.regions[0].bbox.x1
+
+
+def test_cells_of_a_row_are_marked_one_by_one() -> None:
+    """Words with a gutter between them share no rectangle."""
+    row = Element(
+        id="t",
+        document_id="d",
+        order=0,
+        element_type="table",
+        category="Table",
+        text="Revenue | 4,812",
+        words=(Word(1, BBox(50, 10, 90, 20), "Revenue", 0, 7), Word(1, BBox(300, 10, 330, 20), "4,812", 10, 15)),
+    )
+    assert rects(locate("Revenue 4,812", [row])) == [(1, 50, 10, 90, 20), (1, 300, 10, 330, 20)]
+    assert rects(block_rects(row, 10, 15)) == [(1, 300, 10, 330, 20)]
+
+
+def test_a_turned_word_is_marked_as_one_rectangle() -> None:
+    """Vertical text runs down one line; its words are not cut."""
+    words = (Word(1, BBox(10, 100, 20, 160), "Revenues", 0, 8), Word(1, BBox(10, 40, 20, 95), "growing", 9, 16))
+    element = Element("v", "d", 0, "text", "NarrativeText", "Revenues growing", words=words)
+    assert rects(locate("Revenues growing", [element])) == [(1, 10, 40, 20, 160)]
+
+
+def test_text_without_geometry_is_found_without_regions() -> None:
+    """A Markdown file holds the quote, and has no page to mark."""
+    element = Element("m", "d", 0, "text", "NarrativeText", "满一年可享5天年假。")
+    assert locate("5天年假", [element]) == Located(found=True, regions=(), method="text")
+
+
+def test_a_recognised_text_may_differ_in_a_tenth_but_not_in_a_digit() -> None:
+    """A misread letter in a scan is forgiven; a digit, or a letter in a text layer, is not."""
+    line = "Totai amounl due 4,812 in March"
+    scan = printed(line, origin="ocr")
+    located = locate("Total amount due 4,812 in March", [scan])
+    assert (located.method, rects(located)) == ("ocr-fuzzy", [at(0, len(line))])
+    assert not locate("Total amount due 4,813 in March", [scan]).found
+    assert not locate("Total amount due 14,812 in March", [scan]).found
+    assert not locate("Total amount due 4,812 in March", [printed(line)]).found
+    assert not locate("营业收入为三亿二千万元同比增长", [printed("营业收入为三亿二干万元同比增长", origin="ocr")]).found
+    assert locate("本期营业收入为三亿二千万元", [printed("本期菅业收入为三亿二千万元", origin="ocr")]).found
+
+
+def test_hidden_text_is_found_by_itself_only() -> None:
+    """Text that no reader sees stands in no passage with visible text."""
+    elements = [printed("visible words", id="a"), printed("secret words", id="s", hidden="white on white")]
+    assert not locate("words secret", elements).found
+    assert locate("secret words", elements).found
+
+
+def test_every_occurrence_is_found_in_order() -> None:
+    """Find-all counts parts of words, over hyphens too; its options narrow it."""
+    elements = [printed("Dynamic code, dyna-", "mically made", id="a"), printed("A dynamic one", id="b", page=2)]
+    assert [located.regions[0].page for located in find_all("dynamic", elements)] == [1, 1, 2]
+    assert len(find_all("dynamic", elements, case=True)) == 2
+    assert len(find_all("dynamic", elements, whole_word=True)) == 2
+    assert len(find_all("code, dynamically", elements)) == 1
+    assert find_all("code dynamically", elements) == ()
+    assert find_all("َ", elements) == ()
+
+
+def test_find_all_knows_the_printed_hyphen() -> None:
+    """A compound cut at its hyphen is found as printed, unless the text itself has it elsewhere."""
+    broken, whole = printed("say hel-", "lo now"), printed("a hel-lo", id="w")
+    assert broken.text == "say hello now"
+    assert rects(find_all("hel-lo", [broken])[0]) == [at(4, 4), at(0, 2, line=1)]
+    assert rects(find_all("hello", [broken])[0]) == [at(4, 4), at(0, 2, line=1)]
+    assert [rects(located) for located in find_all("hel-lo", [broken, whole])] == [[at(2, 6)]]
+
+
+def test_find_all_with_diacritics() -> None:
+    """Accents count on request only."""
+    element = printed("Citroën citroen")
+    assert len(find_all("citroen", [element])) == 2
+    assert len(find_all("citroën", [element], diacritics=True)) == 1
+    assert len(find_all("citroen", [element], diacritics=True)) == 1
+
+
+def test_a_range_without_words_has_no_rectangles() -> None:
+    """Rectangles of a range outside the text are not invented."""
+    element = printed("some words")
+    assert block_rects(element, 5, 10).regions[0].rects == (BBox(80, 100, 110, 110),)
+    assert block_rects(element, 50, 60) == Located(found=False)
+    assert block_rects(element, 4, 4) == Located(found=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        pytest.param("1" * 60_000, "1" * 30_000, id="digits"),
+        pytest.param("1,1," * 15_000, "1,1," * 7_000, id="numbers"),
+        pytest.param("a" * 60_000, "a" * 30_000, id="letters"),
+        pytest.param("ab " * 20_000, "ba " * 5_000, id="words"),
+    ],
+)
+def test_repetitive_text_stays_cheap(text: str, quote: str) -> None:
+    """No text makes the search quadratic."""
+    element = Element("e", "d", 0, "text", "NarrativeText", text)
+    started = time.perf_counter()
+    locate(quote, [element])
+    assert time.perf_counter() - started < 3
+
+
+WORDS = st.text(alphabet="abcdefgzéßfi", min_size=1, max_size=9) | st.sampled_from(
+    ["4,812", "12.5%", "(1,200)", "“ok”", "o\ufb03ce", "净利润", "二〇二四年，", "４，８１２", "well-known", "—", "$3"]
+)
+
+
+@given(lines=st.lists(st.lists(WORDS, min_size=1, max_size=6), min_size=1, max_size=4), data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_any_span_of_words_is_covered_exactly(lines: list[list[str]], data: st.DataObject) -> None:
+    """The rectangles of a quote that is unique cover the words of its span, and touch no other word."""
+    element = printed(*(" ".join(line) for line in lines))
+    first = data.draw(st.integers(0, len(element.words) - 1))
+    last = data.draw(st.integers(first, len(element.words) - 1))
+    start, end = element.words[first].start, element.words[last].end
+    quote = element.text[start:end]
+    located = locate(quote, [element])
+    if not any(character.isalnum() or character in "%$" for character in quote):
+        assert not located.found
+        return
+    assert located.found
+    if len(find_all(quote, [element])) == 1:
+        expected = block_rects(element, start, end)
+        assert rects(located) == rects(expected)
+        covered = [rect for region in located.regions for rect in region.rects]
+        for index, word in enumerate(element.words):
+            inside = sum(word.bbox.overlap(rect) for rect in covered)
+            assert inside == pytest.approx(1 if first <= index <= last else 0, abs=0.01), word

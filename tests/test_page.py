@@ -1,0 +1,355 @@
+"""The page at `/`, in a real browser: it streams, shows the spot a figure came from, and nothing in it ever runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from kb_qa.answers import AnswerEvent
+from kb_qa.errors import ModelError
+from tests.scripted_service import (
+    ANSWER,
+    DOCUMENT,
+    CountingRenderer,
+    ScriptedKnowledgeBase,
+    ScriptedLibrary,
+    Step,
+    citation,
+    events,
+    record,
+    served,
+)
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+ATTACK = "<img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>[x](javascript:alert(4)){{7*7}}"
+
+# The emoji is one character to the service and two to JavaScript; the spans below count as the service does.
+TEXT = "🙂 Revenue was 4,812 million. 净利润为 41 万元。"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        where = "CI installs it" if os.environ.get("CI") == "true" else "install the package `chromium`"
+        pytest.fail(f"the tests of the page need the system's Chromium at {CHROMIUM}; {where}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Opened:
+    """The page over one scripted service, with what the browser reported meanwhile."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page = page
+        self.dialogs: list[str] = []
+        self.problems: list[str] = []
+        self.requested: list[str] = []
+        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: self.requested.append(request.url))
+        page.goto(base)
+
+    def ask(self, question: str = "What was revenue?") -> None:
+        self.page.fill("#question", question)
+        self.page.click("#ask")
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    path = tmp_path / "original"
+    path.write_bytes(b"%PDF-")
+    return path
+
+
+def figure(raw: str, **changed: object) -> tuple[str, dict[str, object]]:
+    start = TEXT.index(raw)
+    support = {"element_id": "e", "document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": raw}
+    data = {"n": 1, "start": start, "end": start + len(raw), "raw": raw, "status": "exact", "support": [support]}
+    return "figure", data | changed
+
+
+def cited_answer() -> list[AnswerEvent]:
+    middle = TEXT.index("净")
+    return events(
+        ("start", {"answer_id": ANSWER}),
+        ("sources", {"sources": [{"n": 1, "label": "report.pdf · P2·table", "text": "t", "regions": []}]}),
+        ("delta", {"seq": 1, "text": TEXT[:10]}),
+        ("delta", {"seq": 2, "text": f"{TEXT[10:]} [2][3]"}),
+        citation(1, start=0, end=middle - 1),
+        figure("4,812"),
+        citation(2, start=middle, end=len(TEXT), cited_text="净利润 41 万元", label="第二份.pdf · P1·文本"),
+        citation(3, start=middle, end=len(TEXT), cited_text="third"),
+        ("something-new", {"text": "an event of a later version"}),
+        ("end", {"complete": True}),
+    )
+
+
+def opened(browser: Browser, script: list[Step], original: Path, **context: object) -> Iterator[Opened]:
+    knowledge_base = ScriptedKnowledgeBase(script, originals={DOCUMENT: original})
+    with served(knowledge_base, CountingRenderer()) as base:
+        page = browser.new_page(**context)  # type: ignore[arg-type]
+        page.set_default_timeout(5000)
+        yield Opened(page, base)
+        page.close()
+
+
+@dataclass
+class Running:
+    """One page for many tests: a question asked anew starts from nothing, which is itself part of what is tested."""
+
+    opened: Opened
+    knowledge_base: ScriptedKnowledgeBase
+
+    def ask(self, script: list[Step]) -> Page:
+        self.knowledge_base.script = script
+        self.opened.ask()
+        return self.opened.page
+
+
+@pytest.fixture(scope="module")
+def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    path = tmp_path_factory.mktemp("blobs") / "original"
+    path.write_bytes(b"%PDF-")
+    knowledge_base = ScriptedKnowledgeBase(originals={DOCUMENT: path})
+    with served(knowledge_base, CountingRenderer()) as base:
+        page = browser.new_page(locale="en-US")
+        page.set_default_timeout(5000)
+        yield Running(Opened(page, base), knowledge_base)
+        page.close()
+
+
+@pytest.fixture
+def cited(running: Running) -> Opened:
+    """The page with the cited answer on it."""
+    expect(running.ask([*cited_answer()]).locator("#status")).to_have_text("Done.")
+    return running.opened
+
+
+def test_answer_is_shown_with_chips_after_its_claims(cited: Opened) -> None:
+    """The text comes out whole, each claim ends in the chips of its markers: also behind an emoji."""
+    shown = cited.page.locator("#answer").evaluate("element => element.textContent")
+    assert shown == "🙂 Revenue was 4,812 million.1 净利润为 41 万元。23"
+    expect(cited.page.locator("#answer .figure")).to_have_text("4,812")
+    expect(cited.page.locator("#references li")).to_have_count(3)
+    assert cited.problems == []
+
+
+def test_click_on_a_figure_shows_its_spot(cited: Opened) -> None:
+    """One step from a figure to the picture of where it is printed, with the words there and the way to the page."""
+    cited.page.click("#answer .figure")
+    expect(cited.page.locator("#evidence-label")).to_have_text("4,812 · P2")
+    picture = cited.page.locator("#evidence-pictures img")
+    expect(picture).to_have_attribute("src", re.compile(rf"^/v1/documents/{DOCUMENT}/pages/2/region\.png\?bbox="))
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    expect(cited.page.locator("#evidence-pictures .mark")).to_have_count(1)
+    expect(cited.page.locator("#evidence-page")).to_have_attribute("href", f"/v1/documents/{DOCUMENT}/pages/2.png")
+
+
+@pytest.mark.parametrize("how", ["hover", "focus", "click"])
+def test_chip_shows_its_citation(how: str, cited: Opened) -> None:
+    """Pointing at a chip, tabbing to it and clicking it all show its quote, label and a mark per line of print."""
+    getattr(cited.page.locator("#answer .chip").nth(1), how)()
+    expect(cited.page.locator("#evidence-label")).to_have_text("第二份.pdf · P1·文本")
+    expect(cited.page.locator("#evidence-quote")).to_have_text("净利润 41 万元")
+    expect(cited.page.locator("#evidence-pictures .mark")).to_have_count(2)
+
+
+def test_text_appears_while_the_answer_is_written_and_stop_ends_it(browser: Browser, original: Path) -> None:
+    """Text is on the page before the answer is done; Stop closes the stream and says that it is not complete."""
+    knowledge_base = ScriptedKnowledgeBase([*cited_answer()[:3], 60.0], originals={DOCUMENT: original})
+    with served(knowledge_base) as base:
+        page = browser.new_page(locale="en-US")
+        asked = Opened(page, base)
+        asked.ask()
+        expect(page.locator("#answer")).to_have_text(TEXT[:10])
+        page.click("#stop")
+        expect(page.locator("#status")).to_have_text("Stopped. The answer is not complete.")
+        assert knowledge_base.closed.wait(1)
+        expect(page.locator("#ask")).to_be_enabled()
+        page.close()
+
+
+ENDINGS: dict[str, tuple[list[Step], str, str]] = {
+    "refusal": (
+        [
+            *events(
+                ("refusal", {"reason": "no_evidence", "message": "材料中未找到相关信息"}), ("end", {"complete": True})
+            )
+        ],
+        ".notice.calm",
+        "材料中未找到相关信息",
+    ),
+    "withheld": (
+        [
+            *events(
+                ("delta", {"seq": 1, "text": "Kept."}),
+                ("withheld", {"text": "[withheld]", "at": 5, "figures": [{"raw": "4,913", "reason": "no source"}]}),
+                ("end", {"complete": True}),
+            )
+        ],
+        ".notice.withheld",
+        "4,913",
+    ),
+    "error": ([ModelError("the model is overloaded", retryable=True)], ".notice.error", "the model is overloaded"),
+    "cut off": ([*events(("end", {"complete": False, "stop_reason": "max_tokens"}))], ".notice.error", "was cut off"),
+    "no end": ([*events(("delta", {"seq": 1, "text": "half"}))], ".notice.error", "not complete"),
+}
+
+
+@pytest.mark.parametrize(("script", "place", "words"), ENDINGS.values(), ids=ENDINGS.keys())
+def test_every_ending_is_told(script: list[Step], place: str, words: str, running: Running) -> None:
+    """Refused, withheld, failed and cut answers say so in words; none of them looks complete."""
+    page = running.ask(script)
+    expect(page.locator(place)).to_contain_text(words)
+    expect(page.locator(".notice")).to_have_count(1)
+    expect(page.locator("#ask")).to_be_enabled()
+
+
+def test_nothing_ingested_is_told(browser: Browser) -> None:
+    """Without any document, the page says how to add some, and asking is answered with words."""
+    with served(ScriptedKnowledgeBase(library=ScriptedLibrary(records=[]))) as base:
+        page = browser.new_page(locale="en-US")
+        Opened(page, base).ask()
+        expect(page.locator("#documents-empty")).to_contain_text("kb-qa ingest")
+        expect(page.locator(".notice.error")).to_contain_text("no document")
+        page.close()
+
+
+@pytest.mark.parametrize(
+    ("locale", "ask", "lang"), [("en-GB", "Ask", "en"), ("zh-CN", "提问", "zh-CN"), ("fr", "Ask", "en")]
+)
+def test_labels_follow_the_browsers_language(
+    locale: str, ask: str, lang: str, browser: Browser, original: Path
+) -> None:
+    """Chinese for Chinese browsers, English for all others; no label is left without words."""
+    for page in opened(browser, [], original, locale=locale):
+        expect(page.page.locator("#ask")).to_have_text(ask)
+        expect(page.page.locator("html")).to_have_attribute("lang", lang)
+        expect(page.page.locator("#examples button")).to_have_count(3)
+        assert "" not in page.page.locator("[data-label]").all_text_contents()
+        assert "undefined" not in page.page.content()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_fits_a_narrow_screen(scheme: str, browser: Browser, original: Path) -> None:
+    """At 360 pixels nothing but the picture itself is wider than the screen."""
+    viewport = {"width": 360, "height": 740}
+    for page in opened(browser, [*cited_answer()], original, locale="zh-CN", viewport=viewport, color_scheme=scheme):
+        page.ask("营业收入" * 40)
+        page.page.locator("#answer .chip").first.click()
+        expect(page.page.locator("#evidence-pictures img")).to_be_visible()
+        assert page.page.locator("html").evaluate("element => element.scrollWidth") == 360
+
+
+def attacked() -> list[Step]:
+    """An answer that carries the attack in every string a document, a name or a model can reach."""
+    nasty = citation(
+        1, end=len(ATTACK), cited_text=ATTACK, label=ATTACK, document=ATTACK, page_url="javascript:alert(5)"
+    )
+    source = {
+        "n": 1,
+        "label": ATTACK,
+        "text": ATTACK,
+        "document": ATTACK,
+        "regions": [],
+        "region_url": "//evil.example/x",
+    }
+    deltas = [("delta", {"seq": number, "text": letter}) for number, letter in enumerate(ATTACK)]
+    return [
+        *events(
+            ("start", {"answer_id": ANSWER, "question": ATTACK}),
+            ("sources", {"sources": [source]}),
+            *deltas,
+            nasty,
+            ("figure", {"start": 0, "end": 5, "raw": ATTACK, "status": "unsupported", "support": [], "reason": ATTACK}),
+            citation(
+                2, end=9, document_id="../../x", regions=[{"page": '1"onload=', "bbox": [ATTACK], "rects": ATTACK}]
+            ),
+            ("withheld", {"text": ATTACK, "at": 3, "figures": [{"raw": ATTACK, "reason": ATTACK}]}),
+            ("refusal", {"reason": ATTACK, "message": ATTACK}),
+            ("references", {"style": "html", "text": ATTACK, "items": []}),
+            ("error", {"code": ATTACK, "message": ATTACK, "retryable": False, "request_id": ATTACK}),
+        )
+    ]
+
+
+def test_script_in_every_string_is_inert(browser: Browser, original: Path) -> None:
+    """Markup in names, text, quotes, reasons and errors is shown as text: no dialog, no element, no foreign request."""
+    library = ScriptedLibrary(records=[record(name=ATTACK), record("cd" * 32, ATTACK, state=ATTACK, reason=ATTACK)])
+    knowledge_base = ScriptedKnowledgeBase(attacked(), library=library, originals={DOCUMENT: original})
+    with served(knowledge_base) as base:
+        page = browser.new_page(locale="en-US")
+        asked = Opened(page, base)
+        asked.ask(ATTACK)
+        expect(page.locator(".notice.error")).to_contain_text("<script>alert(2)</script>")
+        for button in page.locator("#answer button, #references button").all():
+            button.click()
+        page.locator("#materials summary").click()
+        page.locator("#materials-list button").click()
+        expect(page.locator("#documents")).to_contain_text("<script>alert(2)</script>")
+        assert page.locator("main script, main svg, main [onerror], main [onload]").count() == 0
+        assert page.locator("a[href^='javascript'], a[href*='evil']").count() == 0
+        assert all(url.startswith(base) for url in asked.requested)
+        assert asked.dialogs == []
+        page.close()
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "document.body.innerHTML = '<img src=x onerror=alert(1)>'",
+        "document.body.setAttribute('onclick', 'alert(1)'); document.body.click()",
+        "document.body.append(Object.assign(document.createElement('script'), { text: 'alert(1)' }))",
+    ],
+)
+def test_policy_stops_what_markup_would_do(attempt: str, cited: Opened) -> None:
+    """Should a string ever reach the page as markup or code, the browser refuses it: that is what the policy is for."""
+    with pytest.raises(Error, match="Trusted"):
+        cited.page.evaluate(f"() => {{ {attempt} }}")
+    assert cited.dialogs == []
+
+
+STREAM = (
+    ': ping\r\n\r\nevent: ping\r\ndata: {}\r\n\r\ndata\r\n\r\nevent: delta\ndata: {"text": "一🙂"}\n\n'
+    'event: delta\rdata: {"text":\rdata:  "b"}\r\rid: 4\r\nevent: delta\r\ndata: not json\r\n\r\n'
+    'event: end\r\ndata: {"complete": true}\r\n\r\nevent: delta\r\ndata: {"text": "never ended"}'
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 10_000])
+def test_stream_is_read_the_same_however_it_is_cut(size: int, cited: Opened) -> None:
+    """Comments, empty and foreign events, all line ends, and characters cut in half: the same events come out."""
+    read = cited.page.evaluate(
+        """async ([text, size]) => {
+          const bytes = new TextEncoder().encode(text);
+          const body = new ReadableStream({ start(controller) {
+            for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+            controller.close();
+          } });
+          const { streamEvents } = await import("/events.js");
+          const read = [];
+          await streamEvents(body, (name, data) => read.push([name, data]));
+          return read;
+        }""",
+        [STREAM, size],
+    )
+    assert read == [["ping", {}], ["delta", {"text": "一🙂"}], ["delta", {"text": "b"}], ["end", {"complete": True}]]
+
+
+def test_page_builds_no_markup_from_strings() -> None:
+    """No file of the page uses a way to turn a string into markup or code."""
+    web = Path(__file__).parent.parent / "src" / "kb_qa" / "web"
+    forbidden = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|DOMParser| on\w+="
+    )
+    assert [path.name for path in sorted(web.iterdir()) if forbidden.search(path.read_text(encoding="utf-8"))] == []

@@ -1,0 +1,66 @@
+"""Retrieval fuses what two rankings found, shows only what the library shows, and keeps to the filters."""
+
+import pytest
+
+from kb_qa.answers import Filters
+from kb_qa.elements import Chunk
+from kb_qa.errors import NotFoundError
+from kb_qa.retrieve import CANDIDATES, Retriever
+from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore
+from tests.factories import make_chunk
+
+OTHER = "e" * 64
+
+
+def retriever(*chunks: Chunk, hidden: tuple[Chunk, ...] = ()) -> Retriever:
+    """All chunks are in the vector store; the library shows all but the hidden ones."""
+    embedder, store = HashEmbedder(), InMemoryVectorStore()
+    stored = [*chunks, *hidden]
+    vectors = embedder.embed_passages([chunk.embedded_text for chunk in stored])
+    store.upsert([chunk.id for chunk in stored], vectors, [{"document_id": chunk.document_id} for chunk in stored])
+    return Retriever(embedder, store, InMemoryLibrary(all_chunks=chunks))
+
+
+def test_the_best_of_both_rankings_comes_first() -> None:
+    """A chunk that both rankings put first is first, with the score of each."""
+    found = retriever(
+        make_chunk("Travel is booked by the office."),
+        make_chunk("Annual leave is ten days.", ordinal=1),
+    ).retrieve("annual leave days", k=2)
+    assert found[0].chunk.ordinal == 1
+    assert set(found[0].scores) == {"fused", "dense", "lexical"}
+    assert found[0].score == pytest.approx(2 / 61)
+
+
+def test_chunks_the_library_does_not_show_are_replaced_by_others() -> None:
+    """Neighbours that are not ready are dropped and back-filled, however many there are."""
+    visible = make_chunk("Annual leave is ten days and some more words.", ordinal=999)
+    hidden = tuple(make_chunk("annual leave days", ordinal=number) for number in range(CANDIDATES + 5))
+    found = retriever(visible, hidden=hidden).retrieve("annual leave days", k=3)
+    assert [hit.chunk.ordinal for hit in found] == [999]
+
+
+def test_filters_limit_documents_pages_and_types() -> None:
+    """Only chunks that meet every filter come back."""
+    searched = retriever(
+        make_chunk("Annual leave is ten days.", page=1),
+        make_chunk("Annual leave is ten days.", page=2, ordinal=1, element_type="table"),
+        make_chunk("Annual leave is ten days.", document_id=OTHER, source="other.pdf"),
+    )
+    by_document = searched.retrieve("annual leave", k=9, filters=Filters(documents=("other.pdf",)))
+    by_page = searched.retrieve("annual leave", k=9, filters=Filters(pages=(2,)))
+    by_type = searched.retrieve("annual leave", k=9, filters=Filters(element_types=("table",)))
+    assert {hit.chunk.document_id for hit in by_document} == {OTHER}
+    assert {hit.chunk.page for hit in by_page} == {2}
+    assert {hit.chunk.element_type for hit in by_type} == {"table"}
+
+
+def test_a_filter_that_names_no_document_is_an_error() -> None:
+    """A misspelt document name is told, not answered from other documents."""
+    with pytest.raises(NotFoundError, match=r"nowhere\.pdf"):
+        retriever(make_chunk("x")).retrieve("x", k=1, filters=Filters(documents=("nowhere.pdf",)))
+
+
+def test_a_question_without_content_words_is_still_answered_by_meaning() -> None:
+    """Stop words alone give no lexical query; the dense ranking remains."""
+    assert retriever(make_chunk("what is it")).retrieve("what is it?", k=1)

@@ -1,0 +1,33 @@
+"""Settings come from the environment, once, and complain clearly."""
+
+from pathlib import Path
+
+import pytest
+
+from kb_qa.errors import InputError
+from kb_qa.settings import Settings
+
+
+def test_defaults_without_environment() -> None:
+    """Variables of other programs change nothing."""
+    assert Settings.from_environment({"HOME": "/root", "PORT": "1"}) == Settings()
+
+
+def test_each_kind_of_value_is_read() -> None:
+    """Paths, numbers, switches and words are read as what they are."""
+    settings = Settings.from_environment(
+        {"KB_QA_KB": "/srv/kb", "KB_QA_PORT": "9000", "KB_QA_TRUST_FILE_NAMES": "true", "KB_QA_MODEL": "extractive"}
+    )
+    assert (settings.kb, settings.port, settings.trust_file_names) == (Path("/srv/kb"), 9000, True)
+    assert settings.model == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("KB_QA_PORT", "eighty"), ("KB_QA_PORT", "-1"), ("KB_QA_TRUST_FILE_NAMES", "maybe"), ("KB_QA_PROT", "1")],
+    ids=["word", "negative", "switch", "misspelt"],
+)
+def test_a_wrong_value_or_name_is_an_error_that_names_it(name: str, value: str) -> None:
+    """A misspelt setting is not silently ignored."""
+    with pytest.raises(InputError, match=name):
+        Settings.from_environment({name: value})

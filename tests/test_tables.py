@@ -1,0 +1,206 @@
+"""Tables: printed strings byte for byte, spans, header paths, captions and scales; and what is no table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from ingest.limits import Limits
+from ingest.pdf import parse_pdf
+from kb_qa.elements import Cell, Element
+from tests.pdf_pages import draw_grid, ink, tables, texts, write_pdf
+
+
+def only_table(path: Path) -> Element:
+    (table,) = tables(parse_pdf(path, "document", limits=Limits()))
+    return table
+
+
+def cell_at(element: Element, row: int, column: int) -> Cell:
+    assert element.table is not None
+    return next(
+        cell
+        for cell in element.table.cells
+        if cell.row <= row < cell.row + cell.row_span and cell.column <= column < cell.column + cell.column_span
+    )
+
+
+@pytest.mark.parametrize(("size", "font"), [(6, "helv"), (8, "tiro"), (12, "cour"), (14, "helv")])
+def test_b1_separators_stay_where_they_are_printed(tmp_path: Path, size: float, font: str) -> None:
+    """Cell text is what stands in the cell, at every size and in every font (B1)."""
+    rows = [["Item", "2024", "2023"], ["Net sales", "4,812.5", "5,004"], ["Margin", "(1,200)", "12.5%"]]
+    path = write_pdf(tmp_path / "a.pdf", lambda page: draw_grid(page, rows, size=size, font=font))
+    element = only_table(path)
+    assert [[cell.text for cell in row] for row in element.table.rows] == rows  # type: ignore[union-attr]
+    assert element.text == "Item | 2024 | 2023\nNet sales | 4,812.5 | 5,004\nMargin | (1,200) | 12.5%"
+
+
+def test_b16_numerals_are_byte_identical(tmp_path: Path) -> None:
+    """No number is parsed and printed again: trailing and leading zeros, exponents and dates stay (B16)."""
+    values = ["1.10", "0012", "123456.78", "1e5", "3.0%", "1/2", "2024-03-05"]
+    rows = [["Name", "Value"], *([f"row {index}", value] for index, value in enumerate(values))]
+    element = only_table(write_pdf(tmp_path / "a.pdf", lambda page: draw_grid(page, rows)))
+    assert [cell_at(element, row, 1).text for row in range(1, 8)] == values
+    for cell in element.table.cells:  # type: ignore[union-attr]
+        assert element.text[cell.start : cell.end] == cell.text
+
+
+def spanning(page: pymupdf.Page) -> None:
+    """A header over three columns, a label beside two rows."""
+    xs, ys = [72, 172, 272, 372, 472], [100, 130, 160, 190, 220]
+    for x0, y0, x1, y1, text in [
+        (0, 0, 1, 2, "Segment"),
+        (1, 0, 4, 1, "Revenue (millions)"),
+        (1, 1, 2, 2, "2022"),
+        (2, 1, 3, 2, "2023"),
+        (3, 1, 4, 2, "2024"),
+        (0, 2, 1, 4, "A"),
+        (1, 2, 2, 3, "96"),
+        (2, 2, 3, 3, "97"),
+        (3, 2, 4, 3, "98"),
+        (1, 3, 2, 4, "87"),
+        (2, 3, 3, 4, "88"),
+        (3, 3, 4, 4, "89"),
+    ]:
+        box = pymupdf.Rect(xs[x0], ys[y0], xs[x1], ys[y1])
+        page.draw_rect(box)
+        page.insert_text((box.x0 + 6, (box.y0 + box.y1) / 2 + 4), text, fontsize=10)
+
+
+def test_b3_spanning_labels_reach_every_cell(tmp_path: Path) -> None:
+    """A spanning header and a spanning label are in the paths of all cells they cover (B3)."""
+    element = only_table(write_pdf(tmp_path / "a.pdf", spanning))
+    assert "None" not in element.text
+    assert cell_at(element, 0, 1).column_span == 3
+    for column, year in ((1, "2022"), (2, "2023"), (3, "2024")):
+        for row in (2, 3):
+            cell = cell_at(element, row, column)
+            assert cell.column_headers == ("Revenue (millions)", year)
+            assert cell.row_headers == ("A",)
+    assert [cell_at(element, 3, column).text for column in (1, 2, 3)] == ["87", "88", "89"]
+    assert element.table.scale == 6  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_cells_are_where_they_are_displayed(tmp_path: Path, rotation: int) -> None:
+    """At every rotation the box of a cell shows its words, and they are inside it."""
+
+    def draw(page: pymupdf.Page) -> None:
+        draw_grid(page, [["Item", "2024"], ["Sales", "4,812.5"], ["Costs", "3,100.2"]], cell=(150, 30))
+        page.set_rotation(rotation)
+
+    path = write_pdf(tmp_path / "a.pdf", draw)
+    element = only_table(path)
+    cell = next(cell for cell in element.table.cells if cell.text == "4,812.5")  # type: ignore[union-attr]
+    assert cell.bbox is not None
+    assert ink(path, 1, cell.bbox) > 0.01
+    (word,) = [word for word in element.words if word.text == "4,812.5"]
+    assert word.bbox.overlap(cell.bbox) > 0.9
+
+
+def test_b2_an_empty_grid_and_a_box_are_no_tables(tmp_path: Path) -> None:
+    """A grid without text and a call-out frame give no table; the text in and around them is kept (B2)."""
+
+    def draw(page: pymupdf.Page) -> None:
+        draw_grid(page, [["", "", ""]] * 3)
+        page.draw_rect(pymupdf.Rect(72, 300, 400, 340))
+        page.insert_text((80, 325), "A call-out in a frame is not a table.")
+        page.insert_text((72, 400), "Text outside of every frame stays as well.")
+
+    document = parse_pdf(write_pdf(tmp_path / "a.pdf", draw), "document", limits=Limits())
+    assert tables(document) == []
+    joined = " ".join(texts(document))
+    assert "A call-out in a frame is not a table." in joined
+    assert "Text outside of every frame stays as well." in joined
+
+
+def test_two_columns_of_prose_in_frames_are_no_table(tmp_path: Path) -> None:
+    """Running text in a ruled two-column frame stays text."""
+    prose = "the board of the company resolved to pay a dividend of two euros for each share held by the owners "
+
+    def draw(page: pymupdf.Page) -> None:
+        for column in (0, 1):
+            for row in (0, 1):
+                box = pymupdf.Rect(60 + column * 240, 100 + row * 180, 300 + column * 240, 280 + row * 180)
+                page.draw_rect(box)
+                page.insert_textbox(box + (6, 6, -6, -6), prose * 5, fontsize=9)
+
+    assert tables(parse_pdf(write_pdf(tmp_path / "a.pdf", draw), "document", limits=Limits())) == []
+
+
+def test_a_caption_and_a_unit_line_above_belong_to_the_table(tmp_path: Path) -> None:
+    """The numbered caption and the scale line are taken up, and the scale says where it was read."""
+
+    def draw(page: pymupdf.Page) -> None:
+        page.insert_text((72, 70), "Table 3: Revenue by segment", fontsize=11)
+        page.insert_text((72, 90), "(in millions of US$)", fontsize=8)
+        draw_grid(page, [["Segment", "2024"], ["Retail", "1,204"], ["Wholesale", "2,001"]])
+
+    path = write_pdf(tmp_path / "a.pdf", draw)
+    element = only_table(path)
+    table = element.table
+    assert table is not None
+    assert table.caption == "Table 3: Revenue by segment"
+    assert (table.scale, table.unit) == (6, "USD")
+    source = table.scale_source
+    assert source is not None and source.region is not None and source.region.bbox is not None
+    assert "millions" in source.text
+    assert ink(path, 1, source.region.bbox) > 0.02
+
+
+def test_a_chinese_unit_line_is_read(tmp_path: Path) -> None:
+    """`单位：万元` above a table is its scale."""
+
+    def draw(page: pymupdf.Page) -> None:
+        page.insert_text((72, 70), "表1 主要会计数据", fontname="china-s", fontsize=12)
+        page.insert_text((360, 92), "单位：万元", fontname="china-s", fontsize=9)
+        draw_grid(page, [["项目", "2024年", "2023年"], ["营业收入", "413,200", "398,100"]], font="china-s")
+
+    element = only_table(write_pdf(tmp_path / "a.pdf", draw))
+    assert element.table is not None
+    assert (element.table.scale, element.table.unit) == (4, "CNY")
+    assert element.table.caption.replace(" ", "") == "表1主要会计数据"
+    value = cell_at(element, 1, 1)
+    assert (value.text, value.row_headers, value.column_headers) == ("413,200", ("营业收入",), ("2024年",))
+
+
+def test_d10_a_row_whose_label_is_numbered_is_kept(tmp_path: Path) -> None:
+    """A label that begins `1)` and a raised exponent lose neither row nor unit (D10)."""
+
+    def draw(page: pymupdf.Page) -> None:
+        draw_grid(page, [["Quantity", "Value"], ["1) Heat output", "250"], ["2) Volume in m", "31.4"]])
+        x = 76 + pymupdf.get_text_length("2) Volume in m", fontsize=10)
+        page.insert_text((x, 160), "3", fontsize=6)
+
+    element = only_table(write_pdf(tmp_path / "a.pdf", draw))
+    assert cell_at(element, 1, 0).text == "1) Heat output"
+    assert cell_at(element, 1, 1).text == "250"
+    assert cell_at(element, 2, 0).text == "2) Volume in m 3"
+
+
+def test_a_heading_centred_over_columns_without_rules_spans_them(tmp_path: Path) -> None:
+    """`Year ended` printed over the middle of three years is in the path of each."""
+
+    def draw(page: pymupdf.Page) -> None:
+        rows = [
+            ["", "2024", "2023", "2022"],
+            ["Sales", "4,812", "4,500", "4,100"],
+            ["Costs", "3,100", "3,000", "2,900"],
+        ]
+        rows += [["Profit", "1,712", "1,500", "1,200"], ["Tax", "400", "380", "300"]]
+        page.insert_text((307, 90), "Year ended", fontsize=10)
+        for x in (72, 450):
+            page.draw_line((x, 76), (x, 230))
+        for y in (76, 116, 230):
+            page.draw_line((72, y), (450, y))
+        for row, values in enumerate(rows):
+            for column, text in enumerate(values):
+                x = 78 if column == 0 else 240 + column * 60 - pymupdf.get_text_length(text, fontsize=10) / 2 - 30
+                page.insert_text((x, 110 + row * 24), text, fontsize=10)
+
+    element = only_table(write_pdf(tmp_path / "a.pdf", draw))
+    value = next(cell for cell in element.table.cells if cell.text == "4,812")  # type: ignore[union-attr]
+    assert value.row_headers == ("Sales",)
+    assert value.column_headers[-1] == "2024"

@@ -1,0 +1,57 @@
+"""Questions and materials meet in the same index terms, in English and Chinese."""
+
+from pathlib import Path
+
+import pytest
+
+from kb_qa.terms import terms, use_cache
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param("22,000", "22000", id="grouping"),
+        pytest.param("２２０００", "22000", id="full-width"),
+        pytest.param("12.5%", "12.5", id="percent"),
+        pytest.param("Policies", "policy", id="stem"),
+        pytest.param("Acme's", "acme", id="possessive"),
+        pytest.param("P5", "p5", id="code"),
+    ],
+)
+def test_two_spellings_give_the_same_terms(first: str, second: str) -> None:
+    """What a reader would call the same word or figure has the same term."""
+    assert terms(first) == terms(second) != []
+
+
+def test_chinese_is_segmented_into_words_a_question_shares() -> None:
+    """A question without spaces shares its content words with a sentence; its question words are left out."""
+    assert {"基本工资", "p5"} <= set(terms("P5 的基本工资是多少？"))
+    assert "多少" not in terms("P5 的基本工资是多少？")
+    assert {"年假", "天"} <= set(terms("员工每年享有年假 10 天"))
+
+
+def test_unknown_chinese_words_give_character_pairs() -> None:
+    """A name that no dictionary holds can still be found by its pairs of characters."""
+    assert {"鑫垚", "垚淼"} <= set(terms("鑫垚淼科技"))
+
+
+def test_a_code_is_indexed_whole_and_in_parts() -> None:
+    """An identifier is found by all of it and by its number."""
+    assert {"sku-48213", "sku", "48213"} <= set(terms("SKU-48213"))
+
+
+def test_stop_words_and_punctuation_give_nothing() -> None:
+    """A text without content has no terms."""
+    assert terms("What is the … of it? 的了吗！") == []
+
+
+def test_decimal_point_is_kept() -> None:
+    """4.1 and 41 are different figures."""
+    assert terms("4.1") != terms("41")
+
+
+def test_the_dictionary_cache_lies_where_it_is_told(tmp_path: Path) -> None:
+    """The cache folder is made; a segmenter that is loaded already goes on working."""
+    use_cache(tmp_path / "cache")
+    assert (tmp_path / "cache").is_dir()
+    assert terms("工资") == ["工资"]

@@ -1,0 +1,105 @@
+"""An answer's events carry the numbers, offsets and places that a reader's page needs."""
+
+import json
+
+from kb_qa.answers import Citation, Figure, Located, LocatedRegion, ModelStop, Question, Support
+from kb_qa.errors import ModelError
+from kb_qa.geometry import BBox, Page, Region
+from kb_qa.transcript import Transcript
+from tests.factories import DOCUMENT, make_chunk, make_context
+
+PAGES = {(DOCUMENT, 1): Page(1, width=600, height=800)}
+BOX = BBox(60, 80, 300, 120)
+
+
+def transcript() -> Transcript:
+    return Transcript("answer-1", Question("P5？", "zh"), lambda document, number: PAGES.get((document, number)))
+
+
+def citation(*, regions: tuple[Region, ...], located: Located = Located(found=False)) -> Citation:
+    return Citation(
+        number=1,
+        start=0,
+        end=5,
+        cited_text="P5 | 22000",
+        level="region",
+        label="briefing.pdf · P1·表格",
+        document_id=DOCUMENT,
+        document="briefing.pdf",
+        element_type="table",
+        regions=regions,
+        located=located,
+    )
+
+
+def test_events_are_counted_from_one_and_are_plain_json() -> None:
+    """Ids follow one another; every event's data survives JSON."""
+    written = transcript()
+    written.start(model="extractive", policy="strict")
+    written.sources(make_context(make_chunk("P5 | 22000", element_type="table")))
+    written.delta("P5：22000")
+    written.citation(citation(regions=(Region(1, BOX),)))
+    written.figure(
+        Figure("22000", 3, 8, "number", "22000", "exact", (Support("e", DOCUMENT, 1, BOX, "22000"),)), offset=0
+    )
+    written.references(style="text", text="[1] …", items=[{"number": 1}])
+    written.usage({"input_tokens": 3})
+    written.end(ModelStop("end_turn"))
+    assert [event.id for event in written.events] == list(range(1, 9))
+    assert [event.event for event in written.events] == [
+        *("start", "sources", "delta", "citation", "figure", "references", "usage", "end")
+    ]
+    for event in written.events:
+        assert json.loads(json.dumps(event.data)) == event.data
+
+
+def test_a_citation_gives_its_box_in_points_and_as_a_share_of_the_page() -> None:
+    """A viewer marks the words without knowing the page's size."""
+    rects = (BBox(60, 80, 300, 95), BBox(60, 105, 100, 120))
+    located = Located(True, (LocatedRegion(1, BOX, rects),), "exact")
+    data = transcript().citation(citation(regions=(Region(1, BOX),), located=located)).data
+    assert data["regions"] == [
+        {
+            "page": 1,
+            "bbox": [60, 80, 300, 120],
+            "box": [0.1, 0.1, 0.5, 0.15],
+            "rects": [[60, 80, 300, 95], [60, 105, 100, 120]],
+        }
+    ]
+    assert data["region_url"] == "/v1/answers/answer-1/citations/1/region.png"
+    assert data["page_url"] == f"/v1/documents/{DOCUMENT}/pages/1.png"
+
+
+def test_a_citation_without_geometry_has_no_picture() -> None:
+    """A document without pages is cited by section; there is nothing to crop."""
+    data = transcript().citation(citation(regions=())).data
+    assert (data["page_url"], data["region_url"], data["found"]) == (None, None, False)
+
+
+def test_figures_are_placed_in_the_whole_answer() -> None:
+    """A figure's span counts from the start of the answer, whatever part of it was checked."""
+    data = transcript().figure(Figure("22000", 3, 8, "number", "22000", "exact"), offset=10).data
+    assert (data["start"], data["end"], data["status"]) == (13, 18, "exact")
+
+
+def test_withheld_sentences_are_placed_and_counted() -> None:
+    """The end says how many sentences were withheld; each says where it would have stood."""
+    written = transcript()
+    written.delta("One. ")
+    held = written.withheld("[withheld]", [Figure("9", 0, 1, "number", "9", "unsupported", reason="not printed")])
+    end = written.end(ModelStop("end_turn"))
+    assert held.data["at"] == 5
+    assert held.data["figures"] == [{"raw": "9", "status": "unsupported", "reason": "not printed"}]
+    assert (end.data["withheld"], end.data["complete"]) == (1, True)
+
+
+def test_a_cut_answer_is_not_complete() -> None:
+    """Only a model that finished by itself makes a complete answer."""
+    for reason in ("incomplete", "max_tokens", "refusal"):
+        assert transcript().end(ModelStop(reason)).data["complete"] is False
+
+
+def test_an_error_names_its_code_and_whether_to_try_again() -> None:
+    """A reader learns what to do; the request id leads to the log."""
+    data = transcript().error(ModelError("the model is overloaded", retryable=True)).data
+    assert (data["code"], data["retryable"], data["request_id"]) == ("model_failed", True, "answer-1")
