@@ -52,6 +52,7 @@ _CHILD_ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 _FILE_BYTES = 2 * 1024 * BYTES_PER_MB  # a file a child writes
+_SCRATCH = "kb-qa-parsers-"
 _PR_SET_PDEATHSIG = 1
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
@@ -98,7 +99,8 @@ class ParserPool:
         self._lock = threading.Lock()
         self._closed = False
         self._jobs: set[_Job] = set()
-        self._scratch = tempfile.TemporaryDirectory(prefix="kb-qa-parsers-")
+        _remove_abandoned()
+        self._scratch = tempfile.TemporaryDirectory(prefix=f"{_SCRATCH}{os.getpid()}-")
         # Linux ends a child with the *thread* that started it (PDEATHSIG), so one thread stays for as long as the pool.
         self._starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parser-starter")
         self._pool: ProcessPool | None = None
@@ -209,6 +211,14 @@ class ParserPool:
             if not _is_alive(leader):
                 _end_session(leader)
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned() -> None:
+    """Removes the scratch directories of parents that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*-*"):
+        owner = folder.name.removeprefix(_SCRATCH).partition("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _deliver(job: _Job, outcome: _Outcome) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kb_qa.elements import FURNITURE, Block, Cell, Chunk, Element, Table, content_id
@@ -14,6 +14,8 @@ from kb_qa.guardrails.units import split_units
 # tokens that the default embedder reads, prefix included.
 TARGET_WEIGHT = 900
 CJK_WEIGHT = 3
+# How far from a table, in elements, its caption, unit line or notes may stand.
+CAPTION_REACH = 3
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -40,7 +42,8 @@ class _Group:
 
 def chunk(elements: Sequence[Element], origin: Origin) -> tuple[Chunk, ...]:
     """Chunks in reading order. Running headers, footers and hidden text are left out."""
-    groups = _groups(element for element in elements if _is_content(element))
+    runs = _runs([element for element in elements if _is_content(element)])
+    groups = (group for run in runs for group in _cut(run))
     return tuple(_chunk(group, ordinal, origin) for ordinal, group in enumerate(groups))
 
 
@@ -52,16 +55,47 @@ def _is_content(element: Element) -> bool:
     return element.category not in FURNITURE and not element.hidden and bool(element.text.strip())
 
 
-def _groups(elements: Iterable[Element]) -> Iterator[_Group]:
-    """Consecutive text of one section together; a table or a picture by itself; each cut at the target weight."""
+def _runs(elements: Sequence[Element]) -> Iterator[Sequence[Element]]:
+    """Consecutive text of one section together; a table or a picture with the lines beside it that are its own."""
+    owners = dict(_owners(elements))
     run: list[Element] = []
-    for element in elements:
+    for position, element in enumerate(elements):
+        if position in owners:
+            continue
         if run and not _same_run(run[-1], element):
-            yield from _cut(run)
+            yield run
             run = []
-        run.append(element)
+        own = [line for line, owner in owners.items() if owner == position]
+        run += [elements[line] for line in sorted([*own, position])]
     if run:
-        yield from _cut(run)
+        yield run
+
+
+def _owners(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
+    """(position of a caption, unit or notes line, position of the table or picture that it belongs to)."""
+    for position, element in enumerate(elements):
+        if element.element_type == "text":
+            continue
+        own = _own_lines(element)
+        for line in range(max(position - CAPTION_REACH, 0), min(position + CAPTION_REACH + 1, len(elements))):
+            beside = elements[line]
+            if beside.element_type == "text" and (beside.text in own or _is_caption(beside, element)):
+                yield line, position
+
+
+def _own_lines(element: Element) -> frozenset[str]:
+    if element.table is None:
+        return frozenset()
+    source = element.table.scale_source.text if element.table.scale_source is not None else ""
+    return frozenset({element.table.caption, source, *element.table.notes} - {""})
+
+
+def _is_caption(beside: Element, owner: Element) -> bool:
+    """A picture's caption, or the bracketed line above a table that says what its figures are."""
+    if owner.element_type == "image":
+        return beside.category == "FigureCaption" and abs(beside.order - owner.order) == 1
+    bracketed = beside.text[:1] in "(（" and beside.text[-1:] in ")）"
+    return bracketed and owner.order - beside.order == 1
 
 
 def _same_run(before: Element, element: Element) -> bool:
@@ -74,7 +108,9 @@ def _same_run(before: Element, element: Element) -> bool:
 
 
 def _cut(run: Sequence[Element]) -> Iterator[_Group]:
-    head = next((element for element in run if element.category != "Title"), run[0])
+    """Groups of at most the target weight, unless one block outweighs it."""
+    text = (element for element in run if element.category != "Title")
+    head = next((element for element in run if element.element_type != "text"), next(text, run[0]))
     confidences = [element.confidence for element in run if element.confidence is not None]
     confidence = min(confidences) if confidences else None
     prefix = _prefix(head)
@@ -115,8 +151,7 @@ def _prefix(element: Element) -> str:
     lines = [" > ".join(element.section)]
     if element.table is not None:
         lines.append(element.table.caption)
-        if element.table.scale_source is not None:
-            lines.append(element.table.scale_source.text)
+        lines += _scale_line(element.table)
         lines.append(" | ".join(_header_names(element.table)))
     return "\n".join(dict.fromkeys(line for line in lines if line))
 
@@ -160,8 +195,14 @@ def _row_blocks(element: Element, table: Table) -> Iterator[Block]:
             continue
         places = [Region(cell.page, cell.bbox) for cell in row if cell.page is not None]
         regions = merge_regions(places) or _regions(element, start, end)
-        labelled = " | ".join(_labelled(row, _spanning(table, row[0].row)))
+        labelled = " | ".join([*_labelled(row, _spanning(table, row[0].row)), *_scale_line(table)])
         yield Block(_block_id(element, start, end), element.id, text, start, end, regions, labelled=labelled)
+
+
+def _scale_line(table: Table) -> Iterator[str]:
+    """The words that say what the figures are counted in: without them a row says less than it prints."""
+    if table.scale_source is not None and table.scale_source.text:
+        yield " ".join(table.scale_source.text.split())
 
 
 def _spanning(table: Table, row: int) -> list[Cell]:
@@ -175,8 +216,7 @@ def _labelled(row: Sequence[Cell], spanning: Sequence[Cell]) -> Iterator[str]:
             continue
         header = " / ".join(cell.column_headers)
         if header and not cell.header:
-            colon = "：" if _CJK.search(header) else ": "
-            yield f"{header}{colon}{cell.text}"
+            yield f"{header}：{cell.text}"
         else:
             yield cell.text
 

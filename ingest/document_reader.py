@@ -76,14 +76,20 @@ def _page_or_flag(source: Source, index: int, limits: Limits) -> PageDraft:
         log.warning("page %d cannot be read", number, exc_info=True)
         return _unreadable(Page(number, *_size_of(source.document, index)), _plain_reason(error))
     # MuPDF skips what it cannot read and goes on: a damaged page comes out blank, or in part, without an exception.
-    if "error" not in pymupdf.TOOLS.mupdf_warnings(reset=True):
-        return draft
-    if not draft.drafts:
+    complained = "error" in pymupdf.TOOLS.mupdf_warnings(reset=True)
+    if not draft.drafts and (complained or not _is_page_object(source.document, index)):
         return _unreadable(draft.page, "its content is damaged")
+    if not complained:
+        return draft
     quality = draft.page.quality
     reasons = (*quality.reasons, "parts of the page are damaged and may be missing")
     grade = "poor" if quality.grade == "poor" else "fair"
     return replace(draft, page=replace(draft.page, quality=Quality(grade, reasons)))
+
+
+def _is_page_object(document: pymupdf.Document, index: int) -> bool:
+    """False where the page tree of a PDF points to something that is no page; MuPDF shows it as a blank one."""
+    return not document.is_pdf or document.xref_get_key(document.page_xref(index), "Type")[1] == "/Page"
 
 
 def _unreadable(page: Page, reason: str) -> PageDraft:

@@ -47,13 +47,12 @@ def _judged(draft: Draft, page: PageDraft, counts: Counter[tuple[str, int]], pag
     middle = draft.bbox.center[1] / max(page.page.height, 1)
     in_margin = middle < MARGIN or middle > 1 - MARGIN
     repeats = _repeats(draft, page, counts)
-    if draft.category in ("Header", "Footer", "PageNumber"):
-        trusted = pages <= FEW_PAGES or repeats >= 2 or draft.category == "PageNumber" or len(draft.text) <= 60
-        return (
-            draft
-            if trusted and (in_margin or draft.category == "PageNumber")
-            else replace(draft, category="NarrativeText")
-        )
+    if draft.category == "PageNumber":
+        return draft
+    if draft.category in ("Header", "Footer"):
+        at_its_end = (middle < 0.5) == (draft.category == "Header") and in_margin
+        trusted = pages <= FEW_PAGES or repeats >= 2 or len(draft.text) <= 60
+        return draft if trusted and at_its_end else replace(draft, category="NarrativeText")
     if not in_margin or pages < FEW_PAGES:
         return draft
     if PAGE_NUMBER.match(draft.text) and repeats * 2 >= pages:

@@ -76,14 +76,14 @@ def lay_out(cells: Sequence[GridCell], *, caption: str = "", page: int | None = 
     return with_text(Table(cells=tuple(placed), caption=one_line(caption)))
 
 
-def with_text(table: Table, *, first_row: int = 0) -> tuple[Table, str]:
-    """The table with its rows counted from `first_row`, and the text that its cells' ranges refer to."""
+def with_text(table: Table) -> tuple[Table, str]:
+    """The table with the ranges of its cells, and the text that they refer to."""
     cells: list[Cell] = []
     lines: list[str] = []
     offset = 0
     for row in table.rows:
         for cell in row:
-            cells.append(replace(cell, row=cell.row - first_row, start=offset, end=offset + len(cell.text)))
+            cells.append(replace(cell, start=offset, end=offset + len(cell.text)))
             offset += len(cell.text) + len(SEPARATOR)
         if row:
             lines.append(SEPARATOR.join(cell.text for cell in row))

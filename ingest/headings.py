@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ingest.drafts import Draft, PageDraft
+from ingest.layout import can_head
 
 CHINESE_LEVELS = (
     re.compile(r"^第\s*[一二三四五六七八九十百\d]+\s*[章编篇部]"),
@@ -39,18 +40,13 @@ def _judged(draft: Draft, body: float) -> Draft:
     if draft.hidden or not draft.lines or draft.element_type != "text":
         return draft
     text = draft.text
-    if draft.category == "Title" and (len(text) > LONGEST_HEADING or not _can_head(text)):
+    if draft.category == "Title" and (len(text) > LONGEST_HEADING or not can_head(text)):
         return replace(draft, category="NarrativeText")
     large = draft.size >= 1.2 * body > 0 and draft.origin == "text-layer"
     few = len(draft.lines) <= 2 and len(text) <= 120
-    if draft.category == "NarrativeText" and large and few and _can_head(text):
+    if draft.category == "NarrativeText" and large and few and can_head(text):
         return replace(draft, category="Title")
     return draft
-
-
-def _can_head(text: str) -> bool:
-    """Headings have letters; a line of check boxes (`□ 是 √ 否`) answers the line above."""
-    return any(char.isalpha() for char in text) and not any(char in "□√☑☐☒✓" for char in text)
 
 
 Level = tuple[float, int, int]

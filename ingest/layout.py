@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pymupdf
 import pymupdf.layout
@@ -104,6 +104,8 @@ def page_drafts(
     oblique = [line for line in lines if not line.words[0].hidden and line.direction == "oblique"]
     hidden = [line for line in lines if line.words[0].hidden]
     frames = _picture_frames(boxes, pictures, shown, tables)
+    if origin == "ocr":  # a scan is one picture: what the model calls so is kept only where little is read in it
+        frames = [frame for frame in frames if sum(line.bbox.overlap(frame) > 0.7 for line in shown) < 3]
     drafts = [*tables, *_from_boxes(shown, boxes, frames, origin)]
     drafts = _with_page_numbers(_paragraphs_joined(_captions_joined(drafts)))
     drafts.extend(text_draft("UncategorizedText", [line], origin=origin) for line in oblique)
@@ -163,7 +165,13 @@ def _categorised(label: str, lines: Sequence[PrintedLine], origin: Origin) -> li
             text_draft("ListItem" if starts_item(item[0]) else CATEGORIES[label], item, origin=origin)
             for item in _items(ordered)
         ]
-    return [text_draft(CATEGORIES[label], ordered, origin=origin)]
+    draft = text_draft(CATEGORIES[label], ordered, origin=origin)
+    return [draft if draft.category != "Title" or can_head(draft.text) else replace(draft, category="NarrativeText")]
+
+
+def can_head(text: str) -> bool:
+    """Headings have letters; a line of check boxes (`□ 是 √ 否`) answers the line above."""
+    return any(char.isalpha() for char in text) and not any(char in "□√☑☐☒✓" for char in text)
 
 
 def _items(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:

@@ -33,9 +33,10 @@ def message_passages(data: bytes) -> tuple[list[Passage], str, tuple[str, ...]]:
 
 def _header(message: EmailMessage, name: str) -> str:
     try:
-        return " ".join(str(message.get(name, "")).split())
+        text = " ".join(str(message.get(name, "")).split())
     except (ValueError, IndexError, AttributeError):  # the header parser of the standard library trips over odd ones
         return ""
+    return text.encode("utf-8", "replace").decode("utf-8")  # raw bytes in a header come as lone surrogates
 
 
 def _body(message: EmailMessage) -> tuple[list[Passage], tuple[str, ...]]:

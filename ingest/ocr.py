@@ -1,11 +1,11 @@
-"""Reads a page from its picture: RapidOCR's lines, as printed lines in display space."""
+"""Reads a page from its picture with RapidOCR."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pymupdf
@@ -14,9 +14,12 @@ from rapidocr import RapidOCR
 
 from ingest.limits import affordable_dpi
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.turned import Turn
 from kb_qa.geometry import BBox
 
 OCR_DPI = 200.0
+SHOWN_DPI = 100.0  # for the layout model
+WELL_READ = 0.85
 LEAST_SIDE = 32  # pixels; RapidOCR fails on slivers
 
 Picture = NDArray[np.uint8]
@@ -35,21 +38,68 @@ def _engine() -> RapidOCR:
     )
 
 
-def read_page(page: pymupdf.Page, *, megapixels: float, dpi: float = OCR_DPI) -> list[PrintedLine]:
-    """The lines that OCR reads on the displayed page, top to bottom, boxes in points, with a confidence per word."""
-    dpi = affordable_dpi(page.rect.width, page.rect.height, wanted=dpi, megapixels=megapixels)
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Lines in the space of the page turned upright, top to bottom, with a confidence per word.
+
+    `turn` is how the displayed page was turned to read it; `page` shows it so, with the words as invisible text: the
+    layout model and the table finder look at text and rules.
+    """
+
+    lines: tuple[PrintedLine, ...]
+    turn: Turn
+
+    @property
+    def confidence(self) -> float:
+        """Mean over characters, 0..1; 0 where there are none."""
+        pairs = [(word.confidence or 0.0, len(word.text)) for line in self.lines for word in line.words]
+        total = sum(count for _, count in pairs)
+        return sum(confidence * count for confidence, count in pairs) / total if total else 0.0
+
+
+def read_page(page: pymupdf.Page, *, megapixels: float, dpi: float = OCR_DPI) -> Reading:
+    """What OCR reads on the displayed page; a scan that lies on its side or head is turned."""
+    size = page.rect.width, page.rect.height
+    dpi = affordable_dpi(*size, wanted=dpi, megapixels=megapixels)
     scale = dpi / 72
+    picture = _rendered(page, scale)
+    if min(picture.shape[:2]) < LEAST_SIDE:
+        return Reading((), Turn(0, *size))
+    best = Reading(tuple(read_picture(picture, scale)), Turn(0, *size))
+    for degrees in _turns_to_try(best):
+        if best.confidence >= WELL_READ and not _stands_on_side(best):
+            break
+        turned = np.ascontiguousarray(np.rot90(picture, -degrees // 90))
+        other = Reading(tuple(read_picture(turned, scale)), Turn(degrees, *size))
+        if (not _stands_on_side(other), other.confidence) > (not _stands_on_side(best), best.confidence):
+            best = other
+    return best
+
+
+def _turns_to_try(reading: Reading) -> tuple[int, ...]:
+    if _stands_on_side(reading):
+        return (90, 270)
+    return (180,) if 0 < reading.confidence < WELL_READ else ()
+
+
+def _stands_on_side(reading: Reading) -> bool:
+    """Whether most lines of more than two characters are taller than wide."""
+    long = [line.bbox for line in reading.lines if len(line.text) > 2]
+    return sum(box.height > 1.5 * box.width for box in long) * 2 > len(long)
+
+
+def _rendered(page: pymupdf.Page, scale: float) -> Picture:
+    """Rows × columns × BGR."""
     pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
-    if min(pixmap.width, pixmap.height) < LEAST_SIDE:
-        return []
     rows = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)
     rgb = rows[:, : pixmap.width * 3].reshape(pixmap.height, pixmap.width, 3)
-    return read_picture(np.ascontiguousarray(rgb[:, :, ::-1]), scale)
+    return np.ascontiguousarray(rgb[:, :, ::-1])
 
 
 def read_picture(bgr: Picture, scale: float) -> list[PrintedLine]:
     """The lines on a picture (rows × columns × BGR) with `scale` pixels to the point."""
-    result = _engine()(bgr, return_word_box=True)
+    # Without turning single lines over: a page that lies on its head has to show in its confidence.
+    result = _engine()(bgr, return_word_box=True, use_cls=False)
     if result.boxes is None or result.txts is None:
         return []
     lines = []
@@ -126,35 +176,24 @@ def _word(text: str, box: BBox, confidence: float, spaced: bool) -> PrintedWord:
     )
 
 
-def mean_confidence(lines: Sequence[PrintedLine]) -> float:
-    """Over characters; 0 where there are none."""
-    pairs = [(word.confidence or 0.0, len(word.text)) for line in lines for word in line.words]
-    total = sum(count for _, count in pairs)
-    return sum(confidence * count for confidence, count in pairs) / total if total else 0.0
-
-
-def page_of_words(page: pymupdf.Page, lines: Sequence[PrintedLine]) -> pymupdf.Page:
-    """A page of its own that shows the same, with the words that OCR read as invisible text.
-
-    The layout model and the table finder look at text and rules: this gives them the scan's text.
-    """
-    document: Any = pymupdf.open()
-    target = document.new_page(width=page.rect.width, height=page.rect.height)
-    dpi = affordable_dpi(page.rect.width, page.rect.height, wanted=100, megapixels=4)
-    target.insert_image(
-        target.rect, pixmap=page.get_pixmap(dpi=max(int(dpi), 1), colorspace=pymupdf.csRGB, alpha=False)
-    )
+def page_of_words(page: pymupdf.Page, reading: Reading) -> pymupdf.Page:
+    """A page of its own that shows the same, turned upright, with the words that OCR read as invisible text."""
+    document = pymupdf.open()
+    back = reading.turn.back  # its size is that of the turned page
+    target = document.new_page(width=back.width, height=back.height)
+    dpi = affordable_dpi(page.rect.width, page.rect.height, wanted=SHOWN_DPI, megapixels=4)
+    turned = np.rot90(_rendered(page, dpi / 72)[:, :, ::-1], -reading.turn.degrees // 90)
+    height, width = turned.shape[:2]
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, width, height, np.ascontiguousarray(turned).tobytes(), False)
+    target.insert_image(target.rect, pixmap=pixmap)
     fonts = {False: pymupdf.Font("helv"), True: pymupdf.Font("cjk")}
     writer = pymupdf.TextWriter(target.rect)
-    for line in lines:
-        text = line.text
-        font = fonts[any(ord(char) > 0x2FF for char in text)]
-        length = font.text_length(text, 1.0)
+    for line in reading.lines:
+        font = fonts[any(ord(char) > 0x2FF for char in line.text)]
+        length = font.text_length(line.text, 1.0)
         if length > 0:
-            size = min(line.bbox.width / length, line.bbox.height)
-            writer.append(
-                (line.bbox.x0, line.bbox.y1 - 0.22 * line.bbox.height), text, font=font, fontsize=max(size, 1.0)
-            )
-    if lines:
+            size = max(min(line.bbox.width / length, line.bbox.height), 1.0)
+            writer.append((line.bbox.x0, line.words[0].baseline), line.text, font=font, fontsize=size)
+    if reading.lines:
         writer.write_text(target, render_mode=3)
     return document.reload_page(target)

@@ -14,7 +14,7 @@ import pymupdf
 from ingest.drafts import PageDraft
 from ingest.layout import page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
-from ingest.ocr import OCR_DPI, mean_confidence, page_of_words, read_page
+from ingest.ocr import OCR_DPI, Reading, page_of_words, read_page
 from ingest.page_text import PrintedLine, glyph_count, is_cjk, read_lines
 from ingest.table_captions import with_surroundings
 from ingest.tables import find_tables
@@ -35,6 +35,7 @@ class _Content:
     lines: tuple[PrintedLine, ...]
     origin: Origin
     quality: Quality
+    reading: Reading | None = None  # where OCR was used; the lines are then in its turned space
 
 
 def read_page_draft(page: pymupdf.Page, number: int, limits: Limits, *, ocr_dpi: float = OCR_DPI) -> PageDraft:
@@ -89,21 +90,17 @@ def _read_by_ocr(
     page: pymupdf.Page, lines: Sequence[PrintedLine], strange: float, limits: Limits, ocr_dpi: float
 ) -> _Content:
     """What OCR reads, beside the little that the text layer has; an unreadable text layer is set aside."""
-    kept = [line for line in lines if line.words[0].hidden or strange <= 0.3]
+    reading = read_page(page, megapixels=limits.max_megapixels, dpi=ocr_dpi)
+    kept = [reading.turn.line(line) for line in lines if line.words[0].hidden or strange <= 0.3]
     shown = [line.bbox for line in kept if not line.words[0].hidden]
-    read = [
-        line
-        for line in read_page(page, megapixels=limits.max_megapixels, dpi=ocr_dpi)
-        if not any(line.bbox.overlap(box) > 0.5 for box in shown)
-    ]
+    read = [line for line in reading.lines if not any(line.bbox.overlap(box) > 0.5 for box in shown)]
     if not read:
-        return _Content(tuple(kept), "text-layer" if shown else "ocr", Quality())
-    confidence = mean_confidence(read)
-    reasons = [f"read by OCR, confidence {confidence:.2f}"]
+        return _Content(tuple(lines), "text-layer" if shown else "ocr", Quality())
+    reasons = [f"read by OCR, confidence {reading.confidence:.2f}"]
     if strange > 0.3:
         reasons.insert(0, "the characters of the text layer cannot be read")
-    grade = "fair" if confidence >= TRUSTED_OCR else "poor"
-    return _Content((*kept, *read), "ocr", Quality(grade, tuple(reasons)))
+    grade = "fair" if reading.confidence >= TRUSTED_OCR else "poor"
+    return _Content((*kept, *read), "ocr", Quality(grade, tuple(reasons)), reading)
 
 
 def _unhidden(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
@@ -147,8 +144,7 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
     if not shown:
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
         return PageDraft(facts, tuple(drafts))
-    by_ocr = any(word.confidence is not None for line in shown for word in line.words)
-    surface = page_of_words(page, shown) if by_ocr else page
+    surface = page if content.reading is None else page_of_words(page, content.reading)
     boxes = predict_layout(surface)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     drafts = page_drafts(
@@ -158,5 +154,8 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
         pictures=() if content.origin == "ocr" else pictures,
         origin=content.origin,
     )
+    drafts = with_surroundings(drafts, facts.number)
+    if content.reading is not None:
+        drafts = [content.reading.turn.back.draft(draft) for draft in drafts]
     flags = (f"page {facts.number}: tables could not be looked for",) if tables.failed else ()
-    return PageDraft(facts, tuple(with_surroundings(drafts, facts.number)), flags)
+    return PageDraft(facts, tuple(drafts), flags)

@@ -135,11 +135,13 @@ def _table_passages(block: list[GridCell], hidden: str = "") -> Iterator[Passage
     if not cells:
         return
     table, _ = lay_out(cells, caption=" ".join(title.text for title in titles))
-    for start in range(0, len(table.rows), ROWS_PER_TABLE):
-        part = tuple(cell for row in table.rows[start : start + ROWS_PER_TABLE] for cell in row)
+    rows = table.rows
+    for start in range(0, len(rows), ROWS_PER_TABLE):
+        shown = rows[start : start + ROWS_PER_TABLE]
+        part = tuple(replace(cell, row=cell.row - start) for row in shown for cell in row)
         if part:
-            shown, text = with_text(replace(table, cells=part), first_row=start)
-            yield Passage("Table", text, table=shown, hidden=hidden)
+            piece, text = with_text(replace(table, cells=part))
+            yield Passage("Table", text, table=piece, hidden=hidden)
 
 
 def _split_titles(cells: list[GridCell]) -> tuple[list[GridCell], list[GridCell]]:

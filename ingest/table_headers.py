@@ -106,7 +106,7 @@ def header_blocks(cells: Sequence[DraftCell], top: int) -> tuple[tuple[int, int]
         start, stop = row, row + 1
         while start > max(top, blocks[-1][1] if blocks else 0) and _only_names(slots, start - 1, columns):
             start -= 1
-        while stop < rows - 1 and _heads_a_part(slots, stop, columns, top):
+        while stop < rows - 1 and _names_columns(slots, stop, columns):
             stop += 1
         blocks.append((start, stop))
         row = stop
@@ -122,24 +122,29 @@ def _texts_right_of_stub(slots: Slots, row: int, columns: int) -> dict[int, str]
 
 
 def _heads_a_part(slots: Slots, row: int, columns: int, top: int) -> bool:
-    texts = _texts_right_of_stub(slots, row, columns)
-    if len(texts) < 2 or len(texts) * 2 < columns - 1 or any(is_value(text) for text in texts.values()):
-        return False
-    rows = 1 + max(place[0] for place in slots)
-    below = [_texts_right_of_stub(slots, later, columns) for later in range(row + 1, rows)]
-    figures = sum(is_value(texts_below[column]) for texts_below in below for column in texts if column in texts_below)
-    filled = sum(column in texts_below for texts_below in below for column in texts)
-    if figures * 2 < filled or not figures:
+    if not _names_columns(slots, row, columns):
         return False
     stub, above = slots.get((row, 0)), slots.get((row - 1, 0))
     repeats = any(
-        header in range(top) and slots[header, column].text == text
-        for column, text in texts.items()
+        slots[header, column].text == text
+        for column, text in _texts_right_of_stub(slots, row, columns).items()
         for header in range(top)
         if (header, column) in slots
     )
     under_banner = above is not None and above.column_span >= columns and above.row < row
     return stub is None or not stub.text or repeats or under_banner
+
+
+def _names_columns(slots: Slots, row: int, columns: int) -> bool:
+    """Whether the row holds nothing but words, over columns that hold figures further down."""
+    texts = _texts_right_of_stub(slots, row, columns)
+    if len(texts) < 2 or len(texts) * 2 < columns - 1 or any(is_value(text) for text in texts.values()):
+        return False
+    rows = 1 + max(place[0] for place in slots)
+    below = [_texts_right_of_stub(slots, later, columns) for later in range(row + 1, rows)]
+    under = [texts_below[column] for texts_below in below for column in texts if column in texts_below]
+    figures = sum(is_value(text) for text in under)
+    return 0 < len(under) <= figures * 2
 
 
 def _only_names(slots: Slots, row: int, columns: int) -> bool:

@@ -7,6 +7,7 @@ import pickle
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -175,15 +176,28 @@ def test_children_die_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     """`kill -9` of the ingest process leaves no parser behind, also not one in a loop."""
     script = tmp_path / "parent.py"
     script.write_text(_PARENT)
-    root = str(Path(__file__).parents[1])
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": root},
+        env=environment,
         stdout=subprocess.PIPE,
         timeout=60,
         check=False,
     )
     assert ends(int(done.stdout))
+    assert len(list(tmp_path.glob("kb-qa-parsers-*"))) == 1
+
+
+def test_what_a_killed_parent_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scratch directories of parents that live are not touched."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for owner in (ended.pid, os.getpid()):
+        (tmp_path / f"kb-qa-parsers-{owner}-x" / "7").mkdir(parents=True)
+    with ParserPool(obeys_file, limits=Limits(), workers=1):
+        assert not (tmp_path / f"kb-qa-parsers-{ended.pid}-x").exists()
+        assert (tmp_path / f"kb-qa-parsers-{os.getpid()}-x").exists()
 
 
 def _all_errors(tree: type[KbQaError] = KbQaError) -> list[type[KbQaError]]:

@@ -89,8 +89,8 @@ def test_table_rows_are_blocks_with_their_headers_and_regions() -> None:
     (made,) = chunk([table_element()], ORIGIN)
     first, second = made.blocks
     assert first.text == "P5 | 22000 | 1.0"
-    assert first.labelled == "职级：P5 | 2024 / 基本工资：22000 | 2024 / 系数：1.0"
-    assert second.labelled == "职级：P5 | 2024 / 基本工资：23000 | 2024 / 系数：1.1"
+    assert first.labelled == "职级：P5 | 2024 / 基本工资：22000 | 2024 / 系数：1.0 | 单位：元/月"
+    assert second.labelled == "职级：P5 | 2024 / 基本工资：23000 | 2024 / 系数：1.1 | 单位：元/月"
     assert first.regions == (Region(4, BBox(0, 40, 290, 55)),)
     assert (made.element_type, made.page) == ("table", 4)
 
@@ -101,6 +101,16 @@ def test_a_tables_chunk_carries_caption_unit_and_header() -> None:
     assert made.prefix == "薪酬\n表1 薪酬\n单位：元/月\n职级 | 2024 / 基本工资 | 2024 / 系数"
     assert made.embedded_text.startswith(made.prefix)
     assert "表1" not in made.text
+
+
+def test_caption_and_unit_lines_travel_with_their_table() -> None:
+    """Lines that are a table's own stand in its chunk, citable, and make no chunk of their own."""
+    caption = element("表1 薪酬", category="Title", section=("薪酬", "表1 薪酬"))
+    unit = element("单位：元/月", order=1, section=("薪酬", "表1 薪酬"))
+    made = chunk([caption, unit, replace(table_element(), order=2), element("正文。", order=3)], ORIGIN)
+    assert [part.element_type for part in made] == ["table", "text"]
+    assert made[0].text.startswith("表1 薪酬\n单位：元/月\nP5 | 22000")
+    assert made[1].text == "正文。"
 
 
 def test_long_text_is_cut_between_blocks() -> None:

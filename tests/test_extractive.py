@@ -74,7 +74,13 @@ def test_chinese_sentences() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Where can I park my car?", "What is the boiling point of water?", "宠物可以进办公室吗？"]
+    "question",
+    [
+        "Where can I park my car?",
+        "How many days of parental leave do I get?",
+        "What is the boiling point of water?",
+        "宠物可以进办公室吗？",
+    ],
 )
 def test_nothing_strong_enough_is_no_evidence(question: str) -> None:
     """Better silent than wrong: the caller refuses."""

@@ -152,7 +152,7 @@ DAMAGES = {
 def test_b9_one_bad_page_does_not_lose_the_others(
     tmp_path: Path, damage: Callable[[pymupdf.Document, pymupdf.Page], None]
 ) -> None:
-    """A damaged page is listed, flagged and graded poor, not taken for a blank one; the others keep their numbers (B9)."""
+    """A damaged page is flagged and graded poor, not taken for a blank one; the others keep their numbers (B9)."""
     path = tmp_path / "a.pdf"
     document = pymupdf.open()
     for number in range(1, 6):

@@ -98,4 +98,4 @@ def test_one_material_names_what_another_does_not() -> None:
     """Anchors are looked for in all materials together, each missing one is reported."""
     question = "What did Acme and Globex earn in 2019?"
     assert missing_anchors(question, ["Acme 2019", "about Globex"]) == ()
-    assert [anchor.text for anchor in missing_anchors(question, ["Acme 2018"])] == ["2019", "Acme and Globex"]
+    assert [anchor.text for anchor in missing_anchors(question, ["Acme 2018"])] == ["2019", "Globex"]

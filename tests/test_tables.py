@@ -125,7 +125,7 @@ def test_two_columns_of_prose_in_frames_are_no_table(tmp_path: Path) -> None:
             for row in (0, 1):
                 box = pymupdf.Rect(60 + column * 240, 100 + row * 180, 300 + column * 240, 280 + row * 180)
                 page.draw_rect(box)
-                page.insert_textbox(box + (6, 6, -6, -6), prose * 5, fontsize=9)
+                page.insert_textbox(pymupdf.Rect(box.x0 + 6, box.y0 + 6, box.x1 - 6, box.y1 - 6), prose * 5, fontsize=9)
 
     assert tables(parse_pdf(write_pdf(tmp_path / "a.pdf", draw), "document", limits=Limits())) == []
 

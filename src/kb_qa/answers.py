@@ -37,9 +37,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk found for a question. `scores` by what scored ("dense", "lexical", "fused"); higher is better.
+    """A chunk found for a question. `scores` by what scored; higher is better.
 
-    `dense` is a cosine similarity, `lexical` a negated BM25, `fused` the sum of reciprocal ranks.
+    `dense` is a cosine similarity, `lexical` a negated BM25, `coverage` the share of the question that one block says,
+    `fused` the sum of reciprocal ranks.
     """
 
     chunk: Chunk

@@ -124,8 +124,8 @@ class Block:
     """The smallest citable unit: a sentence, a list item, a table row, a caption.
 
     `start` and `end` are its range in the text of element `element_id`; `text` is exactly that range. `labelled` is the
-    same content with each table cell's column header before it (`职级：P5 | 基本工资：22000`), for models and answers;
-    for prose it equals `text`.
+    same content with each table cell's column header before it, always joined by a full-width colon
+    (`职级：P5 | 基本工资：22000`), for models and answers; for prose it equals `text`.
     """
 
     id: str

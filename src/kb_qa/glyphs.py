@@ -23,7 +23,7 @@ _LETTERS = Folding()
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """One printed character. `stacked` where the next one may stand below it: vertical text, and CJK characters."""
+    """One printed character. `stacked` in vertical text, where the next one stands below or above it."""
 
     page: int
     bbox: BBox
@@ -128,9 +128,8 @@ def _filled(spans: Sequence[Span | None], count: int) -> list[Span]:
 
 def _glyphs(word: Word, *, vertical: bool) -> list[Glyph]:
     """The word's characters as slices of its box; in a vertical word the box is not cut."""
-    stacked = vertical or (len(word.text) == 1 and is_cjk(word.text))
     if vertical or len(word.text) < 2:
-        return [Glyph(word.page, word.bbox, stacked)] * len(word.text)
+        return [Glyph(word.page, word.bbox, vertical)] * len(word.text)
     weights = [_weight(character) for character in word.text]
     total = sum(weights) or 1.0
     shares = [0.0]
@@ -155,9 +154,21 @@ def is_right_to_left(text: str) -> bool:
 
 
 def _runs_vertically(words: Sequence[Word]) -> bool:
-    """Whether most long words stand taller than they are wide, as in a turned column title."""
+    """Whether the text runs down or up.
+
+    Most long words are taller than wide, as in a turned title, or most CJK characters stand under the one before.
+    """
     long = [word for word in words if len(word.text) >= 5]
-    return bool(long) and 2 * sum(word.bbox.height > 1.5 * word.bbox.width for word in long) > len(long)
+    pairs = [(one, other) for one, other in pairwise(words) if len(one.text) == len(other.text) == 1]
+    pairs = [(one, other) for one, other in pairs if is_cjk(one.text) and is_cjk(other.text)]
+    tall = sum(word.bbox.height > 1.5 * word.bbox.width for word in long)
+    under = sum(_stands_under(one.bbox, other.bbox) for one, other in pairs)
+    return 2 * (tall + under) > len(long) + len(pairs)
+
+
+def _stands_under(above: BBox, below: BBox) -> bool:
+    beside = abs(above.x0 - below.x0) > 0.3 * above.width
+    return not beside and 0.5 * above.height < below.y0 - above.y0 < 2 * above.height
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +194,7 @@ def _continues(line: BBox, last: Glyph, glyph: Glyph) -> bool:
     box = glyph.bbox
     if last.bbox == box:
         return True
-    if last.stacked and glyph.stacked and _shared(line.x0, line.x1, box.x0, box.x1) > 0.8:
+    if last.stacked and glyph.stacked and _shared(last.bbox.x0, last.bbox.x1, box.x0, box.x1) > 0.8:
         return max(box.y0 - line.y1, line.y0 - box.y1) < max(line.width, box.width)
     if _shared(last.bbox.y0, last.bbox.y1, box.y0, box.y1) < 0.5:
         return False

@@ -1,19 +1,23 @@
-"""Question → hits: dense and lexical neighbours, fused by reciprocal rank."""
+"""Question → hits: dense and lexical neighbours and how much of the question a block covers, fused by rank."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kb_qa.answers import Filters, Hit
-from kb_qa.elements import Chunk
+from kb_qa.elements import Block, Chunk
 from kb_qa.errors import NotFoundError
+from kb_qa.guardrails.questions import anchors
 from kb_qa.protocols import Embedder, LexicalMatch, Library, VectorStore
-from kb_qa.terms import terms
+from kb_qa.terms import inverse_frequency, terms
 
 # Cormack, Clarke and Buettcher 2009: the constant that damps the first ranks.
 RANK_CONSTANT = 60
 CANDIDATES = 60
+# Of these, the best so far are read block by block.
+SHORTLIST = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,9 @@ class Retriever:
         dense = self._dense(question, document_ids)
         lexical = {match.id: match.score for match in self._lexical(question, document_ids)}
         chunks = self.library.chunks([*dict.fromkeys([*dense, *lexical])])
-        hits = _fuse(chunks, dense=dense, lexical=lexical)
+        found = {"dense": dense, "lexical": lexical}
+        shortlist = [hit.chunk for hit in _fuse(chunks, found)[:SHORTLIST]]
+        hits = _fuse(chunks, found | {"coverage": _coverage(question, shortlist)})
         return tuple(hit for hit in hits if _passes(hit.chunk, filters))[:k]
 
     def _documents(self, filters: Filters) -> Sequence[str]:
@@ -59,19 +65,57 @@ class Retriever:
         return self.library.lexical(wanted, CANDIDATES, document_ids) if wanted else ()
 
 
-def _fuse(chunks: Mapping[str, Chunk], *, dense: Mapping[str, float], lexical: Mapping[str, float]) -> list[Hit]:
+def _fuse(chunks: Mapping[str, Chunk], rankings: Mapping[str, Mapping[str, float]]) -> list[Hit]:
+    """Hits by the sum of their reciprocal ranks; each ranking maps chunk ids to scores, best first."""
     fused: dict[str, float] = {}
-    for ranking in (dense, lexical):
+    for ranking in rankings.values():
         for rank, chunk_id in enumerate(ranking, 1):
             fused[chunk_id] = fused.get(chunk_id, 0.0) + 1 / (RANK_CONSTANT + rank)
     hits = []
     for chunk_id, score in fused.items():
         if chunk_id in chunks:
-            scores = {"fused": score}
-            scores |= {"dense": dense[chunk_id]} if chunk_id in dense else {}
-            scores |= {"lexical": lexical[chunk_id]} if chunk_id in lexical else {}
-            hits.append(Hit(chunks[chunk_id], scores))
+            scores = {name: ranking[chunk_id] for name, ranking in rankings.items() if chunk_id in ranking}
+            hits.append(Hit(chunks[chunk_id], {"fused": score, **scores}))
     return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.document_id, hit.chunk.ordinal))
+
+
+def _coverage(question: str, chunks: Sequence[Chunk]) -> Mapping[str, float]:
+    """For each chunk, the largest share of the question's terms that one block says with its headers; best first.
+
+    Rare terms weigh more. Of blocks that say as much, the one that says little else comes first: a row before a letter.
+    """
+    wanted = frozenset(terms(question))
+    said = {chunk.id: [frozenset(terms(_with_headers(chunk, block))) for block in chunk.blocks] for chunk in chunks}
+    names = _names_by_document(question, chunks, said)
+    frequency = Counter(term for blocks in said.values() for term in wanted & frozenset[str]().union(*blocks))
+    weights = {term: inverse_frequency(count, len(chunks)) for term, count in frequency.items()}
+    whole = sum(weights.values()) or 1.0
+
+    def best_block(chunk: Chunk) -> tuple[float, float]:
+        shares = []
+        for block in said[chunk.id]:
+            held = wanted & (block | names[chunk.document_id])
+            shares.append((sum(weights[term] for term in held) / whole, len(held) / max(len(block), 1)))
+        return max(shares)
+
+    ranked = sorted(((best_block(chunk), chunk.id) for chunk in chunks), key=lambda item: item[0], reverse=True)
+    return {chunk_id: share for (share, _), chunk_id in ranked}
+
+
+def _with_headers(chunk: Chunk, block: Block) -> str:
+    return f"{chunk.prefix}\n{block.labelled or block.text}"
+
+
+def _names_by_document(
+    question: str, chunks: Sequence[Chunk], said: Mapping[str, Sequence[frozenset[str]]]
+) -> Mapping[str, frozenset[str]]:
+    """Names of the question that each document says anywhere: it names its company once, and is about it throughout."""
+    names = frozenset(term for anchor in anchors(question) if anchor.kind == "name" for term in terms(anchor.text))
+    found: dict[str, frozenset[str]] = {}
+    for chunk in chunks:
+        here = names & frozenset[str]().union(*said[chunk.id])
+        found[chunk.document_id] = found.get(chunk.document_id, frozenset()) | here
+    return found
 
 
 def _passes(chunk: Chunk, filters: Filters) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import re
 import tempfile
 from collections.abc import Iterator
@@ -37,6 +38,11 @@ def terms(text: str) -> list[str]:
     return [term for term in _raw_terms(text.translate(_FULL_WIDTH).lower()) if term not in _STOP]
 
 
+def inverse_frequency(frequency: int, count: int) -> float:
+    """How much a term tells that stands in `frequency` of `count` texts: the weight of BM25, above 0."""
+    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
+
+
 def use_cache(directory: Path) -> None:
     """Keep the compiled dictionary in `directory`, which must be ours alone: it is read back with `marshal`."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -48,9 +54,9 @@ def _raw_terms(text: str) -> Iterator[str]:
         token = match.group()
         if match.lastgroup == "number":
             yield token.replace(",", "").removesuffix("%")
-        elif match.lastgroup == "word":
+        elif match.lastgroup == "word" and token not in _STOP:
             yield from _word_terms(token)
-        else:
+        elif match.lastgroup == "cjk":
             yield from _cjk_terms(token)
 
 

@@ -280,6 +280,7 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
         _time,
     ),
     (re.compile("[点时]"), _pattern(r"(?<![\d.])(?P<hour>\d{1,2}) ?[点时](?P<minute>[0-5]?\d)分"), _time),
+    (re.compile("时"), _pattern(r"(?<![\d.])(?P<hour>1\d|2[0-4]|0?\d) ?时(?![代候间期尚长速效常])"), _time),
     (re.compile("年"), _pattern(rf"(?<![0-9.,]){_CJK_YEAR} ?(?P<mark>年)(?:度|底|末|初|中)?"), _year),
     (
         None,

@@ -356,7 +356,9 @@ def is_counted_at(text: str, position: int) -> bool:
     if _COUNTED_AHEAD.match(text, position) or scale_at(text, position, money=False)[0]:
         return True
     suffix = suffix_at(text, position)
-    return suffix is not None and suffix.unit != "year" and text[position : position + 1] != "-"
+    if suffix is None or suffix.unit == "year" or text[position : position + 1] == "-":
+        return False
+    return not text[suffix.end : suffix.end + 1].isascii() or not text[suffix.end : suffix.end + 1].isalnum()
 
 
 def units_named(text: str) -> frozenset[str]:

@@ -138,9 +138,17 @@ def _finished(text: str, front: _Front, end: int, number: _Value) -> Quantity | 
             return negative
         front = replace(front, start=front.parenthesis + 1, parenthesis=-1)
     tail = _tail(text, end, money=bool(front.currency))
-    if _WORD_GOES_ON.match(text, tail.end):
+    if _word_goes_on(text, tail.end):
+        # `2019 €m`: the unit is none, and the number stands alone, unless its own word goes on (`5abc`).
+        tail = _Tail(0, Suffix("number", end), end)
+    if _word_goes_on(text, tail.end):
         return None
     return _built(text, front, tail, number)
+
+
+def _word_goes_on(text: str, position: int) -> bool:
+    """Whether a Latin word or number is cut at `position`; a Chinese unit ends wherever it stands (`15日16时`)."""
+    return bool(_WORD_GOES_ON.match(text[position - 1 : position]) and _WORD_GOES_ON.match(text, position))
 
 
 def _in_parentheses(text: str, front: _Front, end: int, number: _Value) -> Quantity | None:

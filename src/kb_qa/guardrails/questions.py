@@ -50,7 +50,7 @@ _FORMS = frozenset(
     " bancshares ag gmbh nv bank"
     " university trust fund foundation institute".split()
 )
-_JOINERS = frozenset({"of", "and", "&", "for", "de", "du", "la", "von", "van"})
+_JOINERS = frozenset({"of", "&", "for", "de", "du", "la", "von", "van"})
 _NO_NAMES = frozenset(
     # how questions start and instructions go on
     "what which who whom whose when where why how did do does is are was were can could"
@@ -178,7 +178,7 @@ def _english_names(text: str) -> Iterator[Anchor]:
 
 
 def _run(tokens: Sequence[str], index: int) -> list[str]:
-    """The capitalised words from `index` on; "of", "and", a comma before "Inc." and its full stop stay inside."""
+    """The capitalised words from `index` on; "of", "&", a comma before "Inc." and its full stop stay inside."""
     run: list[str] = []
     position = index
     while position < len(tokens):
@@ -213,7 +213,7 @@ def _name(run: Sequence[str], *, starts: bool, previous: str, following: str) ->
     distinctive = any(each.isupper() for each in first[1:])
     if single and first.isupper() and previous == "(" and following == ")":
         return None
-    if single and not (possessive or distinctive) and (starts or (previous == "the" and following[:1].islower())):
+    if single and starts and not (possessive or distinctive):
         return None
     if len(first) < 2 and single:
         return None

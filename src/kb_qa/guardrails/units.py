@@ -73,7 +73,7 @@ def _ends_unit(text: str, start: int, match: re.Match[str]) -> bool:
 def _space_follows(text: str, match: re.Match[str]) -> bool:
     trail = _TRAIL.match(text, match.end())
     end = trail.end() if trail else match.end()
-    if end >= len(text) or text[end] == "\n" or text[end - 1] in " \t\u00a0":
+    if end >= len(text) or text[end] == "\n" or text[end - 1] in " \t\u00a0]】":
         return True
     return "\u2e80" <= text[end] <= "\uffef"
 

@@ -1,0 +1,195 @@
+"""The command line, tried as a user would: commands, JSON lines, exit codes, clear messages."""
+
+import json
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from tests.sample_kb import SAMPLES, Run, run
+
+
+def test_ingest_reports_every_file_and_a_summary(sample_ingest: tuple[Path, Run]) -> None:
+    """Each sample is ready with its pages and chunks; the last line sums them up."""
+    _, done = sample_ingest
+    *files, last = done.lines
+    assert done.code == 0, done.err
+    assert sorted(line["path"] for line in files) == sorted(path.name for path in SAMPLES.iterdir())
+    for line in files:
+        assert line["state"] == "ready", line
+        assert line["chunks"] > 0
+        assert line["elements"] > 0
+        assert len(line["document_id"]) == 64
+    assert last["summary"]["ready"] == len(files)
+    assert next(line["pages"] for line in files if line["path"] == "briefing.pdf") == 5
+
+
+def test_a_second_ingest_changes_nothing(sample_kb: Path) -> None:
+    """The same bytes are not parsed or embedded again, also under another folder's name."""
+    done = run("ingest", SAMPLES, "--kb", sample_kb, "--json")
+    assert done.code == 0, done.err
+    assert {line["reason"] for line in done.lines[:-1]} == {"unchanged"}
+    assert done.lines[-1]["summary"]["unchanged"] == len(done.lines) - 1
+
+
+def test_bad_files_are_told_and_the_others_go_in(tmp_path: Path) -> None:
+    """Empty, truncated, misnamed, encrypted and unknown files each have a reason; the good one is ready; exit code 1."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "good.txt").write_text("The warranty lasts 31 months.", encoding="utf-8")
+    (folder / "empty.pdf").write_bytes(b"")
+    (folder / "cut.pdf").write_bytes((SAMPLES / "briefing.pdf").read_bytes()[:600])
+    (folder / "page.pdf").write_text("<html><body>hi 42</body></html>", encoding="utf-8")
+    (folder / "program.exe").write_bytes(b"MZ\x00\x00" * 50)
+    locked = pymupdf.open()
+    locked.new_page().insert_text((72, 72), "secret")
+    locked.save(folder / "locked.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="x", owner_pw="y")
+    done = run("ingest", folder, "--kb", tmp_path / "kb", "--json")
+    states = {line["path"]: (line["state"], line["reason"]) for line in done.lines[:-1]}
+    assert done.code == 1
+    assert states.pop("good.txt") == ("ready", "")
+    assert set(states) == {"empty.pdf", "cut.pdf", "page.pdf", "program.exe", "locked.pdf"}
+    for state, reason in states.values():
+        assert state in {"quarantined", "skipped"}
+        assert reason
+    assert "password" in states["locked.pdf"][1]
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["ask", "x", "--kb", "KB"], 3, "ingest", id="nothing ingested"),
+        pytest.param(["documents", "--kb", "KB"], 3, "ingest", id="no documents"),
+        pytest.param(["ingest", "KB/nowhere", "--kb", "KB"], 2, "nowhere", id="no such path"),
+        pytest.param(["elements", "KB/nowhere.pdf"], 2, "nowhere", id="no such file"),
+        pytest.param(
+            ["crop", "BRIEFING", "--page", "99", "--bbox", "1,1,9,9", "-o", "KB.png"], 2, "99", id="no such page"
+        ),
+        pytest.param(
+            ["crop", "BRIEFING", "--page", "1", "--bbox", "9,9,1,1", "-o", "KB.png"], 2, "bbox", id="inverted"
+        ),
+        pytest.param(["frobnicate"], 2, "frobnicate", id="no such command"),
+        pytest.param(["search"], 2, "QUESTION", id="no question"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+    """Wrong use is exit code 2, a missing index 3; the message names what is wrong."""
+    names = {"KB": tmp_path / "kb", "BRIEFING": SAMPLES / "briefing.pdf"}
+    filled = [str(names.get(part, part)).replace("KB", str(tmp_path / "kb")) for part in arguments]
+    done = run(*filled)
+    assert done.code == code, done.err
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
+    """There is nothing to ingest in an empty folder."""
+    (tmp_path / "empty").mkdir()
+    done = run("ingest", tmp_path / "empty", "--kb", tmp_path / "kb")
+    assert done.code == 2
+    assert "empty" in done.err
+
+
+def test_ask_prints_the_answer_and_its_references(sample_kb: Path) -> None:
+    """A reader at a terminal sees the figure and where it stands."""
+    done = run("ask", "P5 的基本工资是多少？", "--kb", sample_kb)
+    assert done.code == 0, done.err
+    assert "22000" in done.out
+    assert "briefing.pdf · P4·表格" in done.out
+
+
+def test_a_refusal_is_exit_code_one(sample_kb: Path) -> None:
+    """The refusal is in the question's language."""
+    done = run("ask", "P9 的基本工资是多少？", "--kb", sample_kb)
+    assert done.code == 1
+    assert "材料中未找到相关信息" in done.out
+
+
+def test_ask_json_prints_the_events(sample_kb: Path) -> None:
+    """One event a line, the same as over HTTP, the end last."""
+    done = run("ask", "P5 的基本工资是多少？", "--kb", sample_kb, "--json", "--document", "briefing.pdf")
+    names = [line["event"] for line in done.lines]
+    assert names[:2] == ["start", "sources"]
+    assert names[-1] == "end"
+    assert [line["id"] for line in done.lines] == list(range(1, len(names) + 1))
+    assert {source["document"] for source in done.lines[1]["data"]["sources"]} == {"briefing.pdf"}
+
+
+def test_asking_a_document_that_is_not_there_is_an_error(sample_kb: Path) -> None:
+    """A misspelt name is told, not answered from other documents."""
+    done = run("ask", "P5？", "--kb", sample_kb, "--document", "brief.pdf")
+    assert done.code == 1
+    assert "brief.pdf" in done.err
+
+
+def test_search_lists_hits_with_their_places(sample_kb: Path) -> None:
+    """Hits come best first with page, regions and score."""
+    done = run("search", "P5 基本工资", "--kb", sample_kb, "-k", "3", "--json")
+    assert [line["rank"] for line in done.lines] == [1, 2, 3]
+    first = done.lines[0]
+    assert (first["document"], first["page"], first["element_type"]) == ("briefing.pdf", 4, "table")
+    assert first["regions"][0]["bbox"][0] < first["regions"][0]["bbox"][2]
+
+
+def test_documents_lists_names_and_states(sample_kb: Path) -> None:
+    """Every sample is listed as ready, with the fields that the JSON form promises."""
+    done = run("documents", "--kb", sample_kb, "--json")
+    assert {line["state"] for line in done.lines} == {"ready"}
+    assert {"document_id", "names", "state", "pages", "chunks", "parser", "flags", "reason"} == set(done.lines[0])
+
+
+def test_elements_prints_what_the_parser_sees(sample_kb: Path) -> None:
+    """The table's cells come with their text, boxes and header paths."""
+    done = run("elements", SAMPLES / "briefing.pdf", "--kb", sample_kb, "--json")
+    table = next(line for line in done.lines if line["element_type"] == "table" and line["regions"][0]["page"] == 4)
+    cell = next(cell for cell in table["table"]["cells"] if cell["text"] == "22000")
+    assert cell["column_headers"] == ["基本工资"]
+    assert cell["row_headers"][0] == "P5"
+    assert cell["bbox"][0] < cell["bbox"][2]
+
+
+def test_locate_finds_quotes_and_says_when_not(sample_kb: Path, tmp_path: Path) -> None:
+    """Found quotes come with rectangles; one that is nowhere is `found: false` and exit code 1."""
+    quotes = tmp_path / "quotes.jsonl"
+    lines = [{"id": "a", "quote": "22000", "page": 4}, {"id": "b", "quote": "99999"}]
+    quotes.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = run("locate", SAMPLES / "briefing.pdf", "--quotes", quotes, "--kb", sample_kb, "--json")
+    found, missing = done.lines
+    assert (found["id"], found["found"], found["regions"][0]["page"]) == ("a", True, 4)
+    assert len(found["regions"][0]["rects"]) == 1
+    assert (missing["id"], missing["found"], missing["regions"]) == ("b", False, [])
+    assert done.code == 1
+
+
+def test_locate_find_all_lists_every_occurrence(sample_kb: Path) -> None:
+    """Each occurrence has its page."""
+    done = run("locate", SAMPLES / "briefing.pdf", "--find-all", "职级", "--kb", sample_kb, "--json")
+    assert done.code == 0
+    assert len(done.lines[0]["matches"]) > 3
+    assert all(match["rects"] for match in done.lines[0]["matches"])
+
+
+def test_crop_writes_the_region(tmp_path: Path) -> None:
+    """The picture has the size of the box at the resolution asked for."""
+    target = tmp_path / "crop.png"
+    done = run(
+        *(
+            "crop",
+            SAMPLES / "briefing.pdf",
+            "--page",
+            "4",
+            "--bbox",
+            "60,274,535,304",
+            "-o",
+            target,
+            "--dpi",
+            "144",
+            "--json",
+        )
+    )
+    picture = pymupdf.Pixmap(str(target))
+    assert done.code == 0, done.err
+    assert abs(picture.width - 950) <= 2
+    assert abs(picture.height - 60) <= 2
+    assert done.lines[0]["page"] == 4

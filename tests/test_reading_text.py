@@ -1,0 +1,91 @@
+"""From printed lines to reading text: hyphens, spaces, ranges."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.page_text import PrintedLine, PrintedWord, line_of
+from ingest.reading_text import Vocabulary, build_text
+from kb_qa.geometry import BBox
+
+
+def printed(text: str, row: int = 0) -> PrintedLine:
+    """A line of words of one size; every Chinese character is a word, as on a page."""
+    words: list[PrintedWord] = []
+    x = 0.0
+    for index, part in enumerate(text.split(" ")):
+        pieces = [part] if part.isascii() or "\u00ad" in part else list(part)
+        for place, piece in enumerate(pieces):
+            box = BBox(x, row * 14.0, x + 6 * len(piece), row * 14.0 + 12)
+            words.append(PrintedWord(box, piece, 11.0, row * 14.0 + 10, spaced=index > 0 and place == 0))
+            x = box.x1
+        x += 3
+    return line_of(words)
+
+
+def reading(*lines: str, known: str = "") -> str:
+    vocabulary = Vocabulary()
+    vocabulary.add([printed(f"{known} end")] if known else [])
+    text, words = build_text([printed(line, row) for row, line in enumerate(lines)], 1, vocabulary)
+    for word in words:
+        assert 0 <= word.start < word.end <= len(text)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("lines", "known", "text"),
+    [
+        (("continued invest-", "ment in cloud"), "", "continued investment in cloud"),
+        (("the long-", "term plan"), "long-term", "the long-term plan"),
+        (("the long-", "term plan"), "longterm", "the longterm plan"),
+        (("in the Asia-", "Pacific region"), "", "in the Asia-Pacific region"),
+        (("for 2019-", "2020 only"), "", "for 2019-2020 only"),
+        (("long- and short-", "term debt"), "short-term", "long- and short-term debt"),
+        (("both long-", "and short-term"), "", "both long- and short-term"),
+        (("a state-of-the-", "art tool"), "", "a state-of-the-art tool"),
+        (("non-", "financial assets"), "", "non-financial assets"),
+        (("soft inter\u00ad", "nationalisation"), "", "soft internationalisation"),
+        (("a dash -", "then more"), "", "a dash - then more"),
+        (("minus 5-", "year plan"), "", "minus 5-year plan"),
+        (("营业收入同", "比增长"), "", "营业收入同比增长"),
+        (("收入为", "4,812 万元"), "", "收入为4,812 万元"),
+        (("매출이 크게", "증가했다"), "", "매출이 크게 증가했다"),
+        (("one line", "another line"), "", "one line another line"),
+    ],
+)
+def test_line_ends_are_read_as_a_reader_does(lines: tuple[str, ...], known: str, text: str) -> None:
+    """Hyphens of the line break vanish, real ones stay; Chinese lines join, Korean and Latin ones get a space."""
+    assert reading(*lines, known=known) == text
+
+
+def test_halves_of_a_broken_word_share_one_range() -> None:
+    """Both printed halves stand for the whole word, punctuation included."""
+    _, words = build_text([printed("continued invest-"), printed("ment, in", 1)], 1, Vocabulary())
+    assert [(word.text, word.start, word.end) for word in words] == [
+        ("continued", 0, 9),
+        ("invest-", 10, 21),
+        ("ment,", 10, 21),
+        ("in", 22, 24),
+    ]
+
+
+def test_a_word_broken_over_pages_has_halves_on_both() -> None:
+    """The rest of a paragraph on the next page continues the word, and its words say their page."""
+    text, words = build_text([printed("the impair-")], 3, Vocabulary(), rest=[(4, [printed("ment charge")])])
+    assert text == "the impairment charge"
+    assert [(word.text, word.page) for word in words] == [("the", 3), ("impair-", 3), ("ment", 4), ("charge", 4)]
+
+
+plain = st.text("abcdefgh", min_size=1, max_size=8)
+
+
+@given(st.lists(st.lists(plain, min_size=1, max_size=5), min_size=1, max_size=5), st.integers(0, 50))
+def test_every_range_spells_its_word(lines: list[list[str]], offset: int) -> None:
+    """Without hyphens the text is the words with one space between, and ranges count from the offset."""
+    text, words = build_text(
+        [printed(" ".join(line), row) for row, line in enumerate(lines)], 1, Vocabulary(), offset=offset
+    )
+    assert text == " ".join(word for line in lines for word in line)
+    assert all(text[word.start - offset : word.end - offset] == word.text for word in words)
