@@ -73,12 +73,10 @@ def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> Non
     Exit code 1 where a file could not be read: the others are in.
     """
     started = time.monotonic()
-    with IngestProgress(lines=not as_json) as progress:
+    with IngestProgress((lambda outcome: _print_line(asdict(outcome))) if as_json else None) as progress:
         outcomes = ingest_into(_settings(kb), paths or [SAMPLES], progress)
     seconds = time.monotonic() - started
     if as_json:
-        for outcome in outcomes:
-            _print_line(asdict(outcome))
         _print_line({"summary": summary(outcomes, seconds)})
     else:
         progress.summary(outcomes, seconds)

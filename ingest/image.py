@@ -6,38 +6,36 @@ PyMuPDF, in which regions are rendered too.
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pymupdf
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
 from ingest.document_reader import Progress, Source, read_document, silence_mupdf
 from ingest.limits import Limits, check_pages, check_size
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import DamagedFileError, EmptyFileError, LimitExceededError, MisnamedFileError
+from kb_qa.pages import IMAGE_DPI, open_document
 
 FORMATS = frozenset({"PNG", "JPEG", "MPO", "TIFF", "WEBP", "BMP"})
-CONVERTED = frozenset({"WEBP"})  # MuPDF cannot open these
 STORED_PER_RENDERED = 8  # a scan may hold this many times the pixels of a render before it is refused
-DEFAULT_DPI = 96.0
 
 
 def parse_image(path: Path, document_id: str, *, limits: Limits, progress: Progress | None = None) -> ParsedDocument:
     """Pages and elements of a picture file, boxes in points. Raises the same errors as `parse_pdf`."""
     check_size(path, limits)
-    form = _checked_format(path, limits)
+    _check_format(path, limits)
     silence_mupdf()
-    with _opened(path, form) as document:
+    with _opened(path) as document:
         dpi = min(max(_resolution(document), 120.0), 300.0)
         return read_document(Source(document, path.name, document_id, ocr_dpi=dpi), limits, progress)
 
 
-def _checked_format(path: Path, limits: Limits) -> str:
-    """The format by content. Nothing is decoded yet, so a bomb is refused before it can grow."""
+def _check_format(path: Path, limits: Limits) -> None:
+    """By content, not by name. Nothing is decoded yet, so a bomb is refused before it can grow."""
     most = limits.max_megapixels * STORED_PER_RENDERED
     try:
         with warnings.catch_warnings():
@@ -58,14 +56,12 @@ def _checked_format(path: Path, limits: Limits) -> str:
             f" ({STORED_PER_RENDERED} × KB_QA_MAX_MEGAPIXELS)"
         )
     check_pages(path, frames, limits)
-    return form
 
 
 @contextmanager
-def _opened(path: Path, form: str) -> Iterator[pymupdf.Document]:
+def _opened(path: Path) -> Iterator[pymupdf.Document]:
     try:
-        converted = _as_png(path) if form in CONVERTED else None
-        document = pymupdf.open(path) if converted is None else pymupdf.open(stream=converted, filetype="png")
+        document = open_document(path)
         if document.page_count < 1:
             raise EmptyFileError(f"{path.name!r} has no pages")
     except (RuntimeError, ValueError, OSError) as error:
@@ -74,17 +70,8 @@ def _opened(path: Path, form: str) -> Iterator[pymupdf.Document]:
         yield document
 
 
-def _as_png(path: Path) -> bytes:
-    with Image.open(path) as picture:
-        dpi = picture.info.get("dpi", (DEFAULT_DPI, DEFAULT_DPI))
-        upright = ImageOps.exif_transpose(picture).convert("RGB")
-        stream = io.BytesIO()
-        upright.save(stream, "PNG", dpi=dpi, compress_level=1)
-        return stream.getvalue()
-
-
 def _resolution(document: pymupdf.Document) -> float:
     """Pixels to the inch of the first frame."""
     images = document[0].get_image_info()
     width = document[0].rect.width
-    return float(images[0]["width"]) * 72 / width if images and width else DEFAULT_DPI
+    return float(images[0]["width"]) * 72 / width if images and width else IMAGE_DPI

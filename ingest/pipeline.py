@@ -8,10 +8,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
-from ingest.children import ParserPool
 from ingest.chunk import Origin, chunk
 from ingest.discover import Discovery, Found, discover
+from ingest.kinds import Kind
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import EmptyFileError, RejectedFileError
@@ -38,13 +39,22 @@ class Outcome:
     seconds: float = 0.0
 
 
+class Pool(Protocol):
+    """`children.ParserPool`, or whatever else parses: `workers` documents at a time."""
+
+    @property
+    def workers(self) -> int: ...
+
+    def submit(self, path: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Ingest:
     """The pipeline over its parts. `publish` makes visible what the ledger holds; `report` hears of each file once."""
 
     ledger: Ledger
     embedder: Embedder
-    pool: ParserPool
+    pool: Pool
     limits: Limits
     publish: Callable[[], None]
     report: Callable[[Outcome], None]

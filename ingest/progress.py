@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -18,11 +18,11 @@ STYLES = {"ready": "green", "quarantined": "red", "skipped": "yellow"}
 
 
 class IngestProgress:
-    """On standard error, so that what `--json` prints stays whole. `lines` says whether each file gets a line."""
+    """On standard error, so that what `--json` prints stays whole. `echo` gets each outcome instead of a line here."""
 
-    def __init__(self, *, lines: bool) -> None:
+    def __init__(self, echo: Callable[[Outcome], None] | None = None) -> None:
         self._console = Console(stderr=True, highlight=False)
-        self._lines = lines
+        self._echo = echo
         columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
         self._task = self._bar.add_task("files", total=None)
@@ -42,7 +42,9 @@ class IngestProgress:
 
     def report(self, outcome: Outcome) -> None:
         self._bar.advance(self._task)
-        if self._lines:
+        if self._echo is not None:
+            self._echo(outcome)
+        else:
             self._console.print(outcome_text(outcome), soft_wrap=True)
 
     def summary(self, outcomes: Sequence[Outcome], seconds: float) -> None:

@@ -33,7 +33,7 @@ def test_a_second_ingest_changes_nothing(sample_kb: Path) -> None:
 
 
 def test_bad_files_are_told_and_the_others_go_in(tmp_path: Path) -> None:
-    """Empty, truncated, misnamed, encrypted and unknown files each have a reason; the good one is ready; exit code 1."""
+    """Empty, truncated, misnamed, encrypted and unknown files each have a reason; the good one is in; exit code 1."""
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "good.txt").write_text("The warranty lasts 31 months.", encoding="utf-8")

@@ -58,9 +58,7 @@ def test_union_of_nothing_is_none() -> None:
 
 def test_merge_regions_keeps_one_region_a_page_in_page_order() -> None:
     """Regions of a page become their union; a page without geometry stays a page without geometry."""
-    merged = merge_regions(
-        [Region(2, BBox(0, 0, 1, 1)), Region(1, None), Region(2, BBox(5, 5, 6, 6)), Region(1, None)]
-    )
+    merged = merge_regions([Region(2, BBox(0, 0, 1, 1)), Region(1, None), Region(2, BBox(5, 5, 6, 6)), Region(1, None)])
     assert merged == (Region(1, None), Region(2, BBox(0, 0, 6, 6)))
 
 

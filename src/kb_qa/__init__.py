@@ -1,0 +1,67 @@
+"""kb-qa: questions to documents, answered with the spot on the page that every figure came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Filters, Hit, Located, Question, Verdict
+from kb_qa.citation import build_citation, citation_from_metadata
+from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
+from kb_qa.errors import KbQaError
+from kb_qa.geometry import BBox, Page, Region
+from kb_qa.locate import block_rects, find_all, locate
+from kb_qa.prompts import build_context
+
+if TYPE_CHECKING:
+    from kb_qa.knowledge_base import KnowledgeBase
+    from kb_qa.pages import clip_region
+    from kb_qa.settings import Settings
+    from kb_qa.wiring import open_knowledge_base
+
+__all__ = [
+    "AnswerEvent",
+    "BBox",
+    "Block",
+    "Cell",
+    "Chunk",
+    "Citation",
+    "Context",
+    "Element",
+    "Figure",
+    "Filters",
+    "Hit",
+    "KbQaError",
+    "KnowledgeBase",
+    "Located",
+    "Page",
+    "Question",
+    "Region",
+    "Settings",
+    "Table",
+    "Verdict",
+    "Word",
+    "block_rects",
+    "build_citation",
+    "build_context",
+    "citation_from_metadata",
+    "clip_region",
+    "find_all",
+    "locate",
+    "open_knowledge_base",
+]
+
+# These open the outside world (PyMuPDF, SQLite, Chroma, models): loaded when first asked for.
+_LATER = {
+    "KnowledgeBase": "kb_qa.knowledge_base",
+    "Settings": "kb_qa.settings",
+    "clip_region": "kb_qa.pages",
+    "open_knowledge_base": "kb_qa.wiring",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'kb_qa' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import os
 import tempfile
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pymupdf
+from PIL import Image, ImageOps
 
 from kb_qa.elements import content_id
 from kb_qa.errors import (
@@ -26,6 +28,7 @@ from kb_qa.errors import (
 from kb_qa.geometry import BBox
 
 DPI = 150
+IMAGE_DPI = 96.0  # of a picture file that states none, as in PyMuPDF
 MAX_MEGAPIXELS = 25
 
 # A region thinner than this is grown about its middle: a rule or a lone dot would be a picture of nothing.
@@ -123,13 +126,26 @@ def _page(path: Path, number: int) -> Iterator[pymupdf.Page]:
             raise DamagedFileError(f"page {number} cannot be drawn: {error}") from error
 
 
+def open_document(path: Path) -> pymupdf.Document:
+    """As `pymupdf.open`, for WebP too, which MuPDF cannot open: it becomes a PNG in memory, turned as its EXIF says."""
+    with path.open("rb") as file:
+        head = file.read(12)
+    if head[:4] != b"RIFF" or head[8:] != b"WEBP":
+        return pymupdf.open(path)
+    with Image.open(path) as picture:
+        dpi = picture.info.get("dpi", (IMAGE_DPI, IMAGE_DPI))
+        stream = io.BytesIO()
+        ImageOps.exif_transpose(picture).convert("RGB").save(stream, "PNG", dpi=dpi, compress_level=1)
+    return pymupdf.open(stream=stream.getvalue(), filetype="png")
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[pymupdf.Document]:
     """A PDF or an image, by its bytes and not its name: an HTML file under a PDF's name stays closed."""
     if not path.is_file():
         raise NotFoundError(f"there is no file {path.name!r}")
     try:
-        document = pymupdf.open(path)
+        document = open_document(path)
     except pymupdf.EmptyFileError as error:
         raise EmptyFileError(f"the file {path.name!r} is empty") from error
     except (pymupdf.FileDataError, RuntimeError, ValueError) as error:

@@ -61,6 +61,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
 
 @contextmanager
 def open_knowledge_base(settings: Settings) -> Iterator[KnowledgeBase]:
+    """Questions from this process. Raises what `open_parts` raises."""
     with open_parts(settings) as parts:
         yield parts.knowledge_base
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import signal
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -46,7 +47,14 @@ def serve(settings: Settings) -> None:
                 server_header=False,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
+            _end_quietly()
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _end_quietly() -> None:
+    """uvicorn raises the signal that ended it again once all is closed; being told to stop is no failure."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
 
 
 def _following(refresh: Callable[[], int]) -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[None]]:

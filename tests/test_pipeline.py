@@ -1,0 +1,193 @@
+"""The pipeline's promises: nothing twice, nothing lost, every file with an outcome, cut work goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from ingest.kinds import Kind
+from ingest.limits import Limits
+from ingest.parse import parse_document
+from ingest.pipeline import Ingest, Outcome
+from kb_qa.elements import ParsedDocument
+from kb_qa.errors import CrashedParserError, NoDocumentsError, RejectedFileError
+from kb_qa.ledger import Ledger
+from kb_qa.protocols import Vectors
+from kb_qa.publish import catch_up
+from kb_qa.testing import HashEmbedder
+from kb_qa.vectors import ChromaStore
+
+
+@dataclass(slots=True)
+class InlinePool:
+    """Parses in this process, at once; counts what it parsed and fails on request."""
+
+    workers: int = 2
+    parsed: list[str] = field(default_factory=list)
+    failures: dict[str, RejectedFileError] = field(default_factory=dict)
+
+    def submit(self, path: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+        self.parsed.append(path.name)
+        future: Future[ParsedDocument] = Future()
+        try:
+            if path.name in self.failures:
+                raise self.failures[path.name]
+            future.set_result(parse_document(path, document_id, kind, limits=Limits()))
+        except RejectedFileError as error:
+            future.set_exception(error)
+        return future
+
+
+@dataclass(slots=True)
+class CountingEmbedder:
+    """Counts the texts it embeds; after `most` of them it is gone, like a process that was killed."""
+
+    most: int = 10**9
+    count: int = 0
+    id: str = "hash"
+    dimension: int = 64
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if self.count + len(texts) > self.most:
+            raise KeyboardInterrupt
+        self.count += len(texts)
+        return HashEmbedder().embed_passages(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        return HashEmbedder().embed_query(text)
+
+
+@dataclass(slots=True)
+class Workshop:
+    """A knowledge base in a folder, and a pipeline over it."""
+
+    folder: Path
+    ledger: Ledger
+    pool: InlinePool = field(default_factory=InlinePool)
+    embedder: CountingEmbedder = field(default_factory=CountingEmbedder)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / "in" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def ingest(self) -> dict[str, Outcome]:
+        self.ledger.set_embedder(self.embedder.id, self.embedder.dimension)
+        store = ChromaStore(self.folder / "kb" / "index", self.embedder.dimension)
+        pipeline = Ingest(
+            ledger=self.ledger,
+            embedder=self.embedder,
+            pool=self.pool,
+            limits=Limits(),
+            publish=lambda: catch_up(self.ledger, store),
+            report=lambda outcome: None,
+        )
+        try:
+            return {outcome.path: outcome for outcome in pipeline.run([self.folder / "in"])}
+        finally:
+            store.close()
+
+    def visible(self) -> dict[str, str]:
+        """Names and texts of what can be asked."""
+        return {
+            name: " ".join(
+                line["text_sha256"] for line in self.ledger.export() if line["document_id"] == record.document_id
+            )
+            for record in self.ledger.documents()
+            if record.state == "ready"
+            for name in record.names
+        }
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Iterator[Workshop]:
+    with Ledger.open(tmp_path / "kb", create=True) as ledger:
+        yield Workshop(tmp_path, ledger)
+
+
+def test_each_file_has_an_outcome(workshop: Workshop) -> None:
+    """Ready, quarantined and skipped files are all reported, with a reason where they are not ready."""
+    workshop.write("good.txt", "Parking costs 37 dollars.")
+    workshop.write("empty.txt", "")
+    (workshop.folder / "in" / "link.txt").symlink_to(workshop.folder / "in" / "good.txt")
+    outcomes = workshop.ingest()
+    assert {name: outcome.state for name, outcome in outcomes.items()} == {
+        "good.txt": "ready",
+        "empty.txt": "quarantined",
+        "link.txt": "skipped",
+    }
+    assert (outcomes["good.txt"].chunks, outcomes["good.txt"].reason) == (1, "")
+    assert all(outcome.reason for outcome in outcomes.values() if outcome.state != "ready")
+
+
+def test_the_same_bytes_are_read_once(workshop: Workshop) -> None:
+    """Two names in one folder, and a second run, parse and embed nothing again; both names are listed."""
+    workshop.write("a.txt", "Parking costs 37 dollars.")
+    workshop.write("b.txt", "Parking costs 37 dollars.")
+    workshop.ingest()
+    again = workshop.ingest()
+    assert workshop.pool.parsed == ["a.txt"]
+    assert workshop.embedder.count == 1
+    assert {outcome.reason for outcome in again.values()} == {"unchanged"}
+    assert set(workshop.visible()) == {"a.txt", "b.txt"}
+
+
+def test_a_changed_file_replaces_what_its_name_stood_for(workshop: Workshop) -> None:
+    """After the second run only the new content can be asked."""
+    workshop.write("a.txt", "Parking costs 37 dollars.")
+    workshop.ingest()
+    before = workshop.visible()
+    workshop.write("a.txt", "Parking costs 41 dollars.")
+    workshop.ingest()
+    after = workshop.visible()
+    assert set(after) == {"a.txt"}
+    assert after["a.txt"] != before["a.txt"]
+
+
+def test_a_cut_embedding_goes_on_where_it_was(workshop: Workshop) -> None:
+    """What was embedded before the end of the process is not embedded again, and nothing was visible meanwhile."""
+    for number in range(40):
+        workshop.write(f"{number:02}.txt", f"Item {number} costs {number + 100} dollars.")
+    workshop.embedder.most = 25
+    with pytest.raises(KeyboardInterrupt):
+        workshop.ingest()
+    assert workshop.visible() == {}
+    done, workshop.embedder.most = workshop.embedder.count, 10**9
+    outcomes = workshop.ingest()
+    assert done == 25
+    assert workshop.embedder.count == 40
+    assert len(workshop.pool.parsed) <= 40 + workshop.pool.workers + 1  # those that were being parsed start over
+    assert {outcome.state for outcome in outcomes.values()} == {"ready"}
+    assert len(workshop.visible()) == 40
+
+
+def test_a_crashed_parser_quarantines_its_file_alone(workshop: Workshop) -> None:
+    """The others go in; a later run tries the file again."""
+    workshop.write("good.txt", "Parking costs 37 dollars.")
+    workshop.write("poison.txt", "x")
+    workshop.pool.failures["poison.txt"] = CrashedParserError("'poison.txt' crashed its parser 2 times (SIGSEGV)")
+    outcomes = workshop.ingest()
+    assert (outcomes["poison.txt"].state, "SIGSEGV" in outcomes["poison.txt"].reason) == ("quarantined", True)
+    assert outcomes["good.txt"].state == "ready"
+    assert {record.state for record in workshop.ledger.documents()} == {"ready", "quarantined"}
+    workshop.pool.failures.clear()
+    assert workshop.ingest()["poison.txt"].state == "ready"
+
+
+def test_a_file_with_nothing_to_read_is_told(workshop: Workshop) -> None:
+    """White space is no content."""
+    workshop.write("blank.txt", " \n \n")
+    outcome = workshop.ingest()["blank.txt"]
+    assert (outcome.state, outcome.reason) == ("quarantined", "the document has no text")
+
+
+def test_a_folder_without_documents_is_an_error(workshop: Workshop) -> None:
+    """There is nothing to do, and that is said."""
+    (workshop.folder / "in").mkdir()
+    with pytest.raises(NoDocumentsError):
+        workshop.ingest()
