@@ -17,16 +17,26 @@ import docx
 import numpy as np
 import pymupdf
 import pytest
-from numpy.typing import NDArray
 
 from kb_qa.geometry import BBox
+from tests.golden_boxes import (
+    GOLDEN,
+    PDFS,
+    PIXELS,
+    ROOT,
+    SAMPLES,
+    TRIM,
+    TURNED_PAGES,
+    check_ink,
+    crop_of,
+    ink,
+    items_of,
+    rendered,
+    text_box,
+    turned,
+    turned_page,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLES = ROOT / "data" / "samples"
-GOLDEN_PATH = ROOT / "tests" / "golden" / "samples.json"
-GOLDEN: dict[str, list[dict[str, Any]]] = json.loads(GOLDEN_PATH.read_text(encoding="utf-8"))
-
-PDFS = ("briefing.pdf", "annual-report.pdf", "scan.pdf", "rotated.pdf")
 TEXTS = ("hb.md", "reset-password.txt", "refunds.txt", "data-export.txt", "service-levels.html", "travel-policy.docx")
 RULED = (
     "表1　职级与基本工资",
@@ -34,65 +44,6 @@ RULED = (
     "Table 7. Electricity use by site and quarter",
     "INVOICE",
 )
-
-DPI = 144
-PIXELS = DPI / 72  # a point
-CONTRAST = 60  # grey levels between ink and what it is printed on; the scan's noise stays below
-
-# A page of each document is enough where pages are turned and trimmed.
-TURNED_PAGES = (("briefing.pdf", 4), ("annual-report.pdf", 3), ("scan.pdf", 1), ("rotated.pdf", 1))
-TRIM = (30.0, 24.0, 17.0, 11.0)  # points cut off left, top, right and bottom
-
-
-def items_of(document: str, page: int | None = None) -> list[dict[str, Any]]:
-    return [
-        item
-        for item in GOLDEN["items"]
-        if item["document"] == document and page in (None, item["page"]) and item["text"] and item["kind"] != "image"
-    ]
-
-
-def text_box(item: dict[str, Any]) -> BBox:
-    return BBox(*(item.get("text_bbox") or item["bbox"]))
-
-
-def rendered(page: pymupdf.Page) -> NDArray[np.int16]:
-    pixmap = page.get_pixmap(dpi=DPI, colorspace=pymupdf.csGRAY)
-    samples = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
-    return samples[:, : pixmap.width].astype(np.int16)
-
-
-def crop_of(picture: NDArray[np.int16], box: BBox) -> NDArray[np.int16]:
-    x0, y0, x1, y1 = (round(value * PIXELS) for value in box.as_tuple())
-    crop = picture[max(y0, 0) : y1, max(x0, 0) : x1]
-    assert crop.size, f"{box} is off the page"
-    return crop
-
-
-def ink(picture: NDArray[np.int16], box: BBox) -> NDArray[np.bool_]:
-    """Which pixels of the box differ from the box's commonest grey."""
-    crop = crop_of(picture, box)
-    paper = np.bincount(crop.ravel(), minlength=256).argmax()
-    found: NDArray[np.bool_] = np.abs(crop - paper) > CONTRAST
-    return found
-
-
-def check_ink(picture: NDArray[np.int16], text: str, box: BBox) -> None:
-    """The glyphs fill the box from side to side, and none of them sticks out."""
-    found = ink(picture, box)
-    columns, rows = np.flatnonzero(found.any(axis=0)), np.flatnonzero(found.any(axis=1))
-    assert columns.size, f"no ink for {text!r} at {box}"
-    # Full-width punctuation fills only half of its square.
-    wide = 0.62 * box.height
-    start = wide if text[0] in "（“" else 0.25 * box.height
-    end = wide if text[-1] in "，。；：）”" else 0.25 * box.height
-    assert columns[0] <= start * PIXELS + 1, f"{text!r} begins right of {box}"
-    assert columns[-1] >= found.shape[1] - end * PIXELS - 2, f"{text!r} ends left of the end of {box}"
-    assert np.ptp(rows) >= 0.28 * box.height * PIXELS, f"{text!r} is lower than {box}"
-    middle = (rows[0] + rows[-1]) / 2 / PIXELS
-    assert abs(middle - box.height / 2) <= 0.17 * box.height, f"{text!r} stands above or below the middle of {box}"
-    around = ink(picture, BBox(box.x0 - 2, box.y0, box.x1 + 2, box.y1))
-    assert not around[:, 0].any() and not around[:, -1].any(), f"{text!r} sticks out of {box}"
 
 
 def displayed_characters(page: pymupdf.Page) -> Iterator[tuple[float, float, str]]:
@@ -127,24 +78,6 @@ def says(text: str, figure: str) -> bool:
         re.search(rf"(?<![\w.,]){re.escape(figure)}(?![0-9])" if figure.isascii() else re.escape(figure), text)
         is not None
     )
-
-
-def turned(box: BBox, width: float, height: float, quarter_turns: int) -> BBox:
-    """The box after clockwise quarter turns of the displayed page it lies on."""
-    for _ in range(quarter_turns % 4):
-        box = BBox(height - box.y1, box.x0, height - box.y0, box.x1)
-        width, height = height, width
-    return box
-
-
-def cut_displayed(page: pymupdf.Page, trim: tuple[float, float, float, float]) -> None:
-    """Set the CropBox so that the displayed page loses `trim` points left, top, right and bottom."""
-    if not any(trim):
-        return
-    left, top, right, bottom = trim
-    kept = pymupdf.Rect(left, top, page.rect.width - right, page.rect.height - bottom) * page.derotation_matrix
-    corner = page.cropbox.tl
-    page.set_cropbox(kept + pymupdf.Rect(*corner, *corner))
 
 
 @pytest.fixture(scope="module")
@@ -236,12 +169,8 @@ def test_golden_boxes_follow_a_page_that_is_turned_and_trimmed(
     """Re-saved with another /Rotate and a CropBox offset, the page shows its ink at the transformed boxes."""
     left, top, right, bottom = trim
     with pymupdf.open(SAMPLES / name) as pdf:
-        pdf.select([number - 1])
-        width, height = pdf[0].rect.width - left - right, pdf[0].rect.height - top - bottom
-        cut_displayed(pdf[0], trim)
-        pdf[0].set_rotation((pdf[0].rotation + 90 * quarter_turns) % 360)
-        stream = pdf.tobytes()
-    with pymupdf.open(stream=stream, filetype="pdf") as again:
+        width, height = pdf[number - 1].rect.width - left - right, pdf[number - 1].rect.height - top - bottom
+    with pymupdf.open(stream=turned_page(name, number, quarter_turns, trim), filetype="pdf") as again:
         picture = rendered(again[0])
     assert picture.shape == tuple(
         round(side * PIXELS) for side in ((height, width), (width, height))[quarter_turns % 2]
