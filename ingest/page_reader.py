@@ -6,6 +6,7 @@ rules say so, OCR is used where there is no text layer to trust.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,9 +16,10 @@ from ingest.drafts import PageDraft
 from ingest.layout import page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, Reading, page_of_words, read_page
-from ingest.page_text import PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
 from ingest.table_captions import with_surroundings
 from ingest.tables import find_tables
+from ingest.turned import CLOCKWISE, Turn
 from ingest.upright import make_upright
 from ingest.visibility import is_blank, mark_unseen, render_grey
 from kb_qa.elements import Origin
@@ -49,6 +51,27 @@ def read_page_draft(page: pymupdf.Page, number: int, limits: Limits, *, ocr_dpi:
     )
     page = make_upright(page)
     lines = read_lines(page)
+    turn = upright_turn(lines, page.rect.width, page.rect.height)
+    if turn.degrees:
+        page.set_rotation(turn.degrees)
+        page = make_upright(page)
+        lines = read_lines(page)
+    draft = _read(page, lines, facts, limits, ocr_dpi)
+    return replace(draft, drafts=tuple(turn.back.draft(part) for part in draft.drafts))
+
+
+def upright_turn(lines: Sequence[PrintedLine], width: float, height: float) -> Turn:
+    """The turn after which most of the text runs from left to right: a page printed sideways is read upright."""
+    glyphs: Counter[Direction] = Counter()
+    for line in lines:
+        if not line.vertical:
+            glyphs[line.direction] += glyph_count([line])
+    most = max(CLOCKWISE, key=lambda direction: glyphs[direction])
+    sideways = most != "right" and glyphs[most] > glyphs.total() / 2
+    return Turn(-90 * CLOCKWISE.index(most) % 360 if sideways else 0, width, height)
+
+
+def _read(page: pymupdf.Page, lines: Sequence[PrintedLine], facts: Page, limits: Limits, ocr_dpi: float) -> PageDraft:
     grey, scale = render_grey(page)
     if not lines and is_blank(grey):
         return PageDraft(facts)

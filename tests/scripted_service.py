@@ -99,6 +99,9 @@ class ScriptedLibrary:
     )
     answers: dict[str, Sequence[AnswerEvent]] = field(default_factory=dict)
 
+    def is_empty(self) -> bool:
+        return not any(record.state == "ready" for record in self.documents())
+
     def documents(self) -> Sequence[DocumentRecord]:
         return self.records
 

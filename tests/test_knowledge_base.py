@@ -140,6 +140,14 @@ async def test_answers_are_stored_even_when_nobody_listens_to_the_end() -> None:
     assert [event.event for event in stored] == ["start", "sources"]
 
 
+async def test_a_figure_does_not_pass_for_a_list_number() -> None:
+    """List numbers follow one another from 1; a number that does not is a figure and needs its source."""
+    asked = knowledge_base(TextDelta("1. Costs fell.\n2. Sales rose.\n42. Staff left.\n"), BlockCitation(1, 1), STOP)
+    events = await answered(asked, "What happened to costs?")
+    assert text_of(events).startswith("1. Costs fell.\n2. Sales rose.")
+    assert [figure["raw"] for figure in only(events, "withheld")[0].data["figures"]] == ["42."]
+
+
 async def test_the_same_quote_keeps_its_number() -> None:
     """Two claims that rest on one sentence share its number; the list below names it once."""
     asked = knowledge_base(

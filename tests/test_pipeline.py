@@ -115,7 +115,9 @@ def test_each_file_has_an_outcome(workshop: Workshop) -> None:
     workshop.write("good.txt", "Parking costs 37 dollars.")
     workshop.write("empty.txt", "")
     (workshop.folder / "in" / "link.txt").symlink_to(workshop.folder / "in" / "good.txt")
+    assert workshop.ledger.is_empty()
     outcomes = workshop.ingest()
+    assert not workshop.ledger.is_empty()
     assert {name: outcome.state for name, outcome in outcomes.items()} == {
         "good.txt": "ready",
         "empty.txt": "quarantined",

@@ -1,5 +1,8 @@
 """Retrieval fuses what two rankings found, shows only what the library shows, and keeps to the filters."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from kb_qa.answers import Filters
@@ -38,6 +41,19 @@ def test_chunks_the_library_does_not_show_are_replaced_by_others() -> None:
     hidden = tuple(make_chunk("annual leave days", ordinal=number) for number in range(CANDIDATES + 5))
     found = retriever(visible, hidden=hidden).retrieve("annual leave days", k=3)
     assert [hit.chunk.ordinal for hit in found] == [999]
+
+
+def test_a_reranker_reorders_the_best() -> None:
+    """With a cross-encoder its order counts, and its score travels with the hit."""
+
+    class Shortest:
+        def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+            return [-len(passage) for passage in passages]
+
+    long, short = make_chunk("Annual leave days are ten and more."), make_chunk("Days.", ordinal=1)
+    found = replace(retriever(long, short), reranker=Shortest()).retrieve("annual leave days", k=2)
+    assert [hit.chunk.ordinal for hit in found] == [1, 0]
+    assert found[0].scores["rerank"] == -5
 
 
 def test_filters_limit_documents_pages_and_types() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,7 @@ from kb_qa.transcript import Transcript
 
 Cited = tuple[Chunk, Block]
 STYLE = TextStyle()
+_ENUMERATOR = re.compile(r"(?a)[ \t\n>*-]{0,12}(\d{1,3})[.)、．]")
 
 
 @dataclass(slots=True)
@@ -34,6 +36,7 @@ class AnswerWriter:
     numbering: Numbering[Cited] = field(default_factory=lambda: Numbering(_quotation))
     citations: dict[int, Citation] = field(default_factory=dict)
     released: bool = False
+    enumerator: int = 0  # the last list number, so that a figure cannot pass for the next one
     dropped: int = 0  # citations of materials that were never given
 
     def write(self, claim: Claim) -> Sequence[AnswerEvent]:
@@ -84,7 +87,10 @@ class AnswerWriter:
                 language=language_tag_of(self.question.text),
                 question=self.question.text,
                 materials=len(self.context.materials),
+                enumerator=self.enumerator,
             )
+            if (number := _ENUMERATOR.match(text, start)) is not None:
+                self.enumerator = int(number[1])
             if verdict.released:
                 figures += [(figure, self.transcript.length + len(passed)) for figure in verdict.figures]
                 passed += verdict.text

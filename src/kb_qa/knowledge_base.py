@@ -100,5 +100,5 @@ class KnowledgeBase:
         )
 
     def _require_documents(self) -> None:
-        if not any(record.state == "ready" for record in self.library.documents()):
+        if self.library.is_empty():
             raise MissingIndexError("there is no document to answer from; run kb-qa ingest first")

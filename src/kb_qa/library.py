@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from sqlalchemy import Connection, Float, RowMapping, Select, and_, func, literal_column, select, text
+from sqlalchemy import Connection, Float, RowMapping, Select, and_, exists, func, literal_column, select, text
 from sqlalchemy.dialects.sqlite import insert
 
 from kb_qa.answers import AnswerEvent
@@ -99,6 +99,12 @@ class LedgerLibrary:
             known = _all_names(connection)
         records = [_document_record(row, known.get(document_id, ())) for document_id, row in rows.items()]
         return sorted(records, key=lambda record: (record.names, record.document_id))
+
+    def is_empty(self) -> bool:
+        """Whether no document is ready."""
+        ready = exists().where(versions.c.state == "ready")
+        with self.database.read() as connection:
+            return not connection.execute(select(ready)).scalar_one()
 
     def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""

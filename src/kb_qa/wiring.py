@@ -14,6 +14,7 @@ from kb_qa.locks import DirectoryLock, holder
 from kb_qa.models.extractive import ExtractiveModel
 from kb_qa.protocols import AnswerModel
 from kb_qa.publish import catch_up
+from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.terms import use_cache
@@ -46,9 +47,10 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         use_cache(settings.kb / CACHE)
         embedder = open_embedder(settings.embedder)
         check_embedder(ledger, embedder)
+        reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, embedder.dimension, address) as store:
             knowledge_base = KnowledgeBase(
-                retriever=Retriever(embedder, store, ledger),
+                retriever=Retriever(embedder, store, ledger, reranker),
                 library=ledger,
                 model=model,
                 original=ledger.blob_path,

@@ -32,7 +32,7 @@ async def ask(body: AskBody, parts: UsedParts, request_id: RequestId) -> Respons
 
 
 def _require_documents(library: Library) -> None:
-    if not any(record.state == "ready" for record in library.documents()):
+    if library.is_empty():
         raise MissingIndexError("there is no document that can be asked yet; ingest some first")
 
 

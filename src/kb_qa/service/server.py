@@ -39,6 +39,7 @@ def serve(settings: Settings) -> None:
             open_parts(settings, address=address, create=True) as parts,
             Renderer(settings.kb / PICTURES, max_megapixels=settings.max_megapixels) as renderer,
         ):
+            renderer.warm_up()
             app = create_app(parts.knowledge_base, renderer, settings, lifespan=_following(parts.refresh))
             log.info("kb-qa answers on %s", address)
             config = uvicorn.Config(
