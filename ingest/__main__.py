@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,39 +17,21 @@ from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
 from ingest.stored import parsed_document
 from ingest.writer import ingest_into
-from kb_qa.errors import InputError, KbQaError
+from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of
+from kb_qa.errors import InputError
 from kb_qa.geometry import parse_bbox
 from kb_qa.listing import element_line
 from kb_qa.renderer import Renderer
-from kb_qa.settings import Settings
 
 SAMPLES = Path("data/samples")
 
 
-class _Commands(click.Group):
-    """Turns the errors a user can act on into one line and their exit code."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KbQaError as error:
-            click.echo(f"kb-qa: {error}", err=True)
-            ctx.exit(error.exit_code)
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings=HELP)
 def main() -> None:
     """The write side of kb-qa."""
 
 
-kb_option = click.option("--kb", type=click.Path(path_type=Path), help="The knowledge base [default: data/kb].")
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 file_argument = click.argument("file", type=click.Path(path_type=Path))
-
-
-def _settings(kb: Path | None) -> Settings:
-    settings = Settings.from_environment(os.environ)
-    return settings if kb is None else replace(settings, kb=kb)
 
 
 def _existing(file: Path) -> Path:
@@ -74,7 +55,7 @@ def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> Non
     """
     started = time.monotonic()
     with IngestProgress((lambda outcome: _print_line(asdict(outcome))) if as_json else None) as progress:
-        outcomes = ingest_into(_settings(kb), paths or [SAMPLES], progress)
+        outcomes = ingest_into(settings_of(kb), paths or [SAMPLES], progress)
     seconds = time.monotonic() - started
     if as_json:
         _print_line({"summary": summary(outcomes, seconds)})
@@ -90,7 +71,7 @@ def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> Non
 @json_option
 def elements(file: Path, kb: Path | None, as_json: bool) -> None:
     """Show what the parser sees in FILE: its elements in reading order."""
-    settings = _settings(kb)
+    settings = settings_of(kb)
     parsed = parsed_document(settings, _existing(file))
     for element in parsed.elements:
         if as_json:
@@ -119,7 +100,7 @@ def locate(
         raise click.UsageError("give a QUOTE, --quotes or --find-all, and only one of them")
     wanted = [] if quotes is None else [*read_quotes(quotes)]
     as_json, kb = options.pop("as_json"), options.pop("kb")
-    parsed = parsed_document(_settings(kb), _existing(file))
+    parsed = parsed_document(settings_of(kb), _existing(file))
     if query is not None:
         lines = [found_line(query, on_page(parsed.elements, page), options)]
         complete = bool(lines[0]["matches"])
@@ -143,7 +124,7 @@ def locate(
 def crop(file: Path, page: int, bbox: str, output: Path, dpi: int, **options: Any) -> None:
     """Write the picture of a region of a page of FILE."""
     region = parse_bbox(bbox)
-    settings = _settings(options["kb"])
+    settings = settings_of(options["kb"])
     with (
         tempfile.TemporaryDirectory() as cache,
         Renderer(Path(cache), max_megapixels=settings.max_megapixels) as renderer,

@@ -57,7 +57,10 @@ def _is_content(element: Element) -> bool:
 
 def _runs(elements: Sequence[Element]) -> Iterator[Sequence[Element]]:
     """Consecutive text of one section together; a table or a picture with the lines beside it that are its own."""
-    owners = dict(_owners(elements))
+    owners = _owners(elements)
+    own: dict[int, list[int]] = {}
+    for line, owner in owners.items():
+        own.setdefault(owner, []).append(line)
     run: list[Element] = []
     for position, element in enumerate(elements):
         if position in owners:
@@ -65,22 +68,25 @@ def _runs(elements: Sequence[Element]) -> Iterator[Sequence[Element]]:
         if run and not _same_run(run[-1], element):
             yield run
             run = []
-        own = [line for line, owner in owners.items() if owner == position]
-        run += [elements[line] for line in sorted([*own, position])]
+        run += [elements[line] for line in sorted([*own.get(position, ()), position])]
     if run:
         yield run
 
 
-def _owners(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
-    """(position of a caption, unit or notes line, position of the table or picture that it belongs to)."""
+def _owners(elements: Sequence[Element]) -> dict[int, int]:
+    """Positions of caption, unit and notes lines, each with that of the nearest table or picture it belongs to."""
+    owners: dict[int, int] = {}
     for position, element in enumerate(elements):
         if element.element_type == "text":
             continue
         own = _own_lines(element)
         for line in range(max(position - CAPTION_REACH, 0), min(position + CAPTION_REACH + 1, len(elements))):
             beside = elements[line]
-            if beside.element_type == "text" and (beside.text in own or _is_caption(beside, element)):
-                yield line, position
+            if beside.element_type != "text" or not (beside.text in own or _is_caption(beside, element)):
+                continue
+            if line not in owners or abs(line - position) < abs(line - owners[line]):
+                owners[line] = position
+    return owners
 
 
 def _own_lines(element: Element) -> frozenset[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingest.kinds import MEDIA_TYPES, Kind, kind_of
+from ingest.kinds import Kind, kind_of
 from ingest.limits import BYTES_PER_MB, Limits
 from kb_qa.errors import InputError, LimitExceededError, NoDocumentsError, RejectedFileError
 
@@ -28,8 +28,13 @@ class Found:
     size: int
 
     @property
-    def media_type(self) -> str:
-        return MEDIA_TYPES[self.kind]
+    def folder(self) -> str:
+        """Where the file lies, as stored beside its own name: `2023/report.pdf` and `2024/report.pdf` are two."""
+        return display_name(self.path.absolute().parent.as_posix())
+
+    @property
+    def file_name(self) -> str:
+        return display_name(self.path.name)
 
 
 @dataclass(frozen=True, slots=True)

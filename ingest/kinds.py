@@ -49,21 +49,6 @@ _SUFFIXES: dict[str, Kind] = {
 
 SUFFIXES: tuple[str, ...] = tuple(_SUFFIXES)
 
-MEDIA_TYPES: dict[Kind, str] = {
-    "pdf": "application/pdf",
-    "image": "image/*",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "epub": "application/epub+zip",
-    "html": "text/html",
-    "markdown": "text/markdown",
-    "text": "text/plain",
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "email": "message/rfc822",
-}
-
 _TEXT_KINDS: frozenset[Kind] = frozenset({"html", "markdown", "text", "csv", "tsv", "email"})
 
 _HEAD_BYTES = 4096

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -76,8 +77,9 @@ class Ingest:
             yield Outcome(skipped.name, state="skipped", reason=skipped.reason)
         for rejected in discovery.rejected:
             yield Outcome(rejected.name, state="quarantined", reason=str(rejected.error))
-        for work, parsed in self._parsed(discovery.found):
-            yield self._finished(work, parsed)
+        with tempfile.TemporaryDirectory(prefix="kb-qa-originals-") as folder:
+            for settled in self._parsed(discovery.found, Path(folder)):
+                yield settled if isinstance(settled, Outcome) else self._finished(*settled)
 
     def _finished(self, work: _Work, parsed: ParsedDocument | RejectedFileError | None) -> Outcome:
         """parse → chunk → embed → store, from wherever the version stands."""
@@ -100,10 +102,10 @@ class Ingest:
 
     def _chunk(self, work: _Work) -> None:
         parsed = self.ledger.load_parse(work.version)
-        origin = Origin(work.document_id, work.version, work.found.name, PIPELINE)
+        origin = Origin(work.document_id, work.version, work.found.file_name, PIPELINE)
         chunks = chunk(parsed.elements, origin)
         if not chunks:
-            raise EmptyFileError(f"{work.found.name!r} holds no text that can be read")
+            raise EmptyFileError(f"{work.found.file_name!r} holds no text that can be read")
         self.ledger.store_chunks(work.version, chunks, [terms(part.embedded_text) for part in chunks])
 
     def _embed(self, work: _Work) -> None:
@@ -119,20 +121,27 @@ class Ingest:
         reason = "unchanged" if work.unchanged else ""
         return replace(outcome, pages=counts.pages, elements=counts.elements, chunks=counts.chunks, reason=reason)
 
-    def _parsed(self, found: Sequence[Found]) -> Iterator[tuple[_Work, ParsedDocument | RejectedFileError | None]]:
+    def _parsed(self, found: Sequence[Found], links: Path) -> Iterator[_Settled | Outcome]:
         """Each file as soon as it is parsed; None where the ledger holds its parse already.
+
+        What is parsed is the copy in the ledger, under a link that has the file's name: the file may change meanwhile.
 
         Children parse ahead of the caller, one file more than there are children, so that embedding never waits for a
         parser that could have run and no pile of parsed documents grows.
         """
         running: dict[Future[ParsedDocument], _Work] = {}
         for file in found:
-            document_id = self.ledger.store_blob(file.path)
+            try:
+                document_id = self.ledger.store_blob(file.path)
+            except OSError as error:
+                yield Outcome(file.name, state="skipped", reason=f"the file is gone or closed: {error.strerror}")
+                continue
             while any(work.document_id == document_id for work in running.values()):  # the same bytes, another name
                 yield from self._settled(running)
             work = self._received(file, document_id)
             if work.parse:
-                running[self.pool.submit(file.path, work.document_id, file.kind)] = work
+                original = self._linked(document_id, file.file_name, links)
+                running[self.pool.submit(original, document_id, file.kind)] = work
             else:
                 yield work, None
             if len(running) > self.pool.workers:
@@ -140,9 +149,16 @@ class Ingest:
         while running:
             yield from self._settled(running)
 
-    def _settled(
-        self, running: dict[Future[ParsedDocument], _Work]
-    ) -> Iterator[tuple[_Work, ParsedDocument | RejectedFileError]]:
+    def _linked(self, document_id: str, name: str, links: Path) -> Path:
+        """The original under its own name, by which messages call it."""
+        folder = links / document_id
+        folder.mkdir(exist_ok=True)
+        link = folder / Path(name[-100:]).name
+        link.unlink(missing_ok=True)
+        link.symlink_to(self.ledger.blob_path(document_id).absolute())
+        return link
+
+    def _settled(self, running: dict[Future[ParsedDocument], _Work]) -> Iterator[_Settled]:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             work = running.pop(future)
@@ -154,7 +170,9 @@ class Ingest:
     def _received(self, file: Found, document_id: str) -> _Work:
         """The file's name in the ledger, and the version that its bytes need."""
         started = time.monotonic()
-        version = self.ledger.receive(document_id, file.name, size=file.size, kind=file.kind, pipeline=PIPELINE)
+        version = self.ledger.receive(
+            document_id, file.file_name, file.folder, size=file.size, kind=file.kind, pipeline=PIPELINE
+        )
         state = self.ledger.version(version).state
         if state in {"received", "parsing", "quarantined"}:
             self.ledger.mark(version, "stored")
@@ -172,3 +190,6 @@ class _Work:
     started: float
     parse: bool
     unchanged: bool
+
+
+_Settled = tuple[_Work, ParsedDocument | RejectedFileError | None]

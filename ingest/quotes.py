@@ -59,13 +59,11 @@ def quote_lines(elements: Sequence[Element], quotes: Sequence[Quote]) -> list[di
 
 
 def found_line(query: str, elements: Sequence[Element], options: dict[str, bool]) -> dict[str, Any]:
-    """The one line of `--find-all`: every occurrence, in reading order."""
-    regions = [located_line(located)["regions"] for located in find_all(query, elements, **options)]
-    matches = [
-        {"page": place[0]["page"], "rects": [rect for part in place for rect in part["rects"]]}
-        for place in regions
-        if place
-    ]
+    """The one line of `--find-all`: every occurrence, in reading order; one that goes on over a page counts on each."""
+    matches: list[dict[str, Any]] = []
+    for located in find_all(query, elements, **options):
+        regions = located_line(located)["regions"] or [{"page": None, "rects": []}]
+        matches += [{"page": region["page"], "rects": region["rects"]} for region in regions]
     return {"matches": matches}
 
 
@@ -80,7 +78,8 @@ def on_page(elements: Sequence[Element], page: int | None) -> Sequence[Element]:
 def located_text(line: dict[str, Any]) -> str:
     if "matches" in line:
         places = line["matches"]
-        return "\n".join(f"P{place['page']}  {place['rects']}" for place in places) or "not found"
+        lines = (f"P{place['page']}  {place['rects']}" if place["page"] else "in the text" for place in places)
+        return "\n".join(lines) or "not found"
     if not line["found"]:
         return "not found"
     places = "; ".join(f"P{region['page']} {region['rects']}" for region in line["regions"])

@@ -272,6 +272,279 @@ def test_messages_have_eight_languages() -> None:
     assert refusal_text("xx") == "Not found in the materials."
 
 
+@pytest.mark.parametrize(
+    ("claim", "printed", "released"),
+    [
+        ("Revenue was $4,132 million.", "Revenue was $4.132 million.", False),
+        ("Revenue was $4.132 million.", "Revenue was $4.132 million.", True),
+        ("Revenue was $4,132 million.", "Total revenue $4.132 million", False),
+        ("Revenue was $4132 million.", "Total revenue $4.132 million", False),
+        ("Revenue was $4.132 million.", "Total revenue $4.132 million", True),
+        ("Revenue was $4,132 million.", "Total revenue $4,132 million", True),
+        ("Revenue was $4.132 million.", "Total revenue $4,132 million", False),
+        ("Revenue was $4,132 million.", "notes 1,2 revenue $4.132 million", False),
+        ("Revenue was 4,132 million.", "Der Umsatz betrug im Jahr 4.132 million und ist", True),
+        ("Revenue was 4.132 million.", "Der Umsatz betrug im Jahr 4.132 million und ist", False),
+        ("Der Umsatz betrug im Jahr 4.132 million.", "Der Umsatz betrug im Jahr 4.132 million.", True),
+        ("收入为413.200万元。", "收入413,200万元", False),
+    ],
+)
+def test_separators_are_read_as_the_block_prints_them(claim: str, printed: str, released: bool) -> None:
+    """Without a stored locale the block's words decide; where they do not, both print the same separators."""
+    assert passes(claim, source(printed)) is released
+
+
+def test_a_stored_locale_decides_before_the_words() -> None:
+    """`4.132` of a document with decimal commas is 4132, whatever stands around it."""
+    said = source("Total revenue was 4.132 million.", locale="de")
+    assert passes("It was 4,132 million.", said)
+    assert not passes("It was 4.132 million.", said)
+
+
+@pytest.mark.parametrize(
+    ("claim", "row", "released"),
+    [
+        ("年假22000天。", "年假（天）：15 | 工资（元）：22000", False),
+        ("年假15元。", "年假（天）：15 | 工资（元）：22000", False),
+        ("有15人。", "年假（天）：15 | 工资（元）：22000", False),
+        ("年假15天，工资22000元。", "年假（天）：15 | 工资（元）：22000", True),
+        ("It grew 15%.", "Headcount：15 | Growth (%)：20", False),
+        ("It grew 20%.", "Headcount：15 | Growth (%)：20", True),
+        ("Sales were EUR 15.", "Sales (USD)：15 | Cost (EUR)：20", False),
+        ("Sales were USD 15.", "Sales (USD)：15 | Cost (EUR)：20", True),
+        ("Leave is 15 days.", "Grade：P5 | Days of annual leave：15", True),
+        ("年假15天。", "职级：P5 | 年假天数：15", True),
+        ("有413,200年。", "项目：收入 | 2024年：413,200", False),
+        ("有15件。", "产品：甲 | 数量（万件）：15", False),
+        ("有15件。", "产品：甲 | 数量（件）：15", True),
+        ("账期5000天。", "客户：甲 | 账期（30天）：5000", False),
+        ("工资1800元。", "职级：P5 | 工资（元/月）：1800", True),
+        ("共15元。", "项目：甲 | 人数、金额（人、元）：15", False),
+        ("It was £5.", "Item：Revenue | 2024：5 | (£m)", False),
+        ("工资22000元。", "项目：工资 | 2024年：22000 | 单位：元", True),
+        ("上年22000元。", "项目：工资 | 上年：22000 | 单位：元", True),
+        ("工资22000元。", "项目：工资 | 2024年：22000 | 单位：万元", False),
+        ("工资22000元。", "项目：工资 | 年假（天）：22000 | 单位：元", False),
+        ("It was USD 4,132.", "Item：Revenue (USD) | 2024：4,132 | in millions", False),
+        ("毛利率32.5%。", "项目：毛利率（%） | 2024年：32.5", True),
+        ("毛利率15%。", "项目：毛利率（%） | 人数：15", False),
+    ],
+)
+def test_a_cell_takes_units_only_from_its_own_header(claim: str, row: str, released: bool) -> None:
+    """A bare number takes its unit, `%` or currency from its own header; a line for the whole table comes after it."""
+    cells = " | ".join(part.partition("：")[2] for part in row.split(" | "))
+    assert passes(claim, source(cells, labelled=row), language="zh") is released
+
+
+def test_the_header_row_names_no_unit_for_other_columns() -> None:
+    """A header row in the context is no unit line; a unit line in it is."""
+    row = "年假：15 | 工资（元）：22000"
+    assert not passes("年假15元。", source("15 | 22000", labelled=row, context="年假 | 工资（元）"), language="zh")
+    assert passes("年假15元。", source("15 | 22000", labelled=row, context="年假 | 工资\n单位：元"), language="zh")
+    line = source("x | 15", labelled="Item：x | Amount：15 | USD", context="Sales\nUSD")
+    assert passes("It was USD 15.", line)
+
+
+@pytest.mark.parametrize(
+    ("text", "released"),
+    [
+        ("Yes, revenue was 9,999 million, which is not stated elsewhere.", False),
+        ("Revenue was 9,999 million, which is not stated elsewhere.", False),
+        ("Revenue was 9,999 million not mentioned in the notes.", False),
+        ("Yes, it is not stated that revenue was 9,999 million.", False),
+        ("No information on costs and revenue was 9,999 million.", False),
+        ("No information on costs, revenue was 9,999 million.", False),
+        ("The 9,999 million revenue is a record and no data on costs is given.", False),
+        ("Revenue: 9,999 million (not stated per region).", False),
+        ("The company posted 9,999 million in revenue with no figures by region.", False),
+        ("是的，收入为9,999 million，其他未披露。", False),
+        ("收入为9,999 million未披露。", False),
+        ("It is not stated that revenue was 9,999 million.", True),
+        ("A revenue of 9,999 million is not mentioned in the materials.", True),
+        ("Whether revenue was 9,999 million is not stated.", True),
+        ("The materials do not mention revenue of 9,999 million.", True),
+        ("材料未提及收入为9,999 million。", True),
+    ],
+)
+def test_an_abstention_frees_only_the_figure_that_it_governs(text: str, released: bool) -> None:
+    """Elsewhere in the unit, or after an affirmation, it frees nothing."""
+    assert passes(text, source("Sales."), question="Was revenue 9,999 million?") is released
+
+
+def test_a_period_in_front_belongs_to_the_abstention() -> None:
+    """ "For 2026, ..." is no clause of its own."""
+    question = "What was revenue in 2026?"
+    assert passes("For 2026, the materials do not contain revenue.", source("Sales."), question=question)
+    assert not passes("In 2026 it grew, and no figure is given.", source("Sales."), question=question)
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("12.5% growth was seen.", ""),
+        ("45) employees left.", ""),
+        ("(45) employees left 7.", ""),
+        ("12. Revenue was 9.", ""),
+        ("- 4,913 left.\n", "- "),
+        ("2. Revenue was 9.\n", "2. "),
+        ("- **2. Revenue** was 9.", "- 2. "),
+        ("二、收入为9元。", "二、"),
+    ],
+)
+def test_a_withheld_unit_shows_no_digit_but_its_list_number(text: str, lead: str) -> None:
+    """The lead is kept where it is a list number that was accepted, and nowhere else."""
+    verdict = check_unit(text, [source("Nothing.")], language="en", question="", enumerator=1)
+    assert not verdict.released
+    assert verdict.text.rstrip() == f"{lead}{withheld_text('en')}"
+
+
+@pytest.mark.parametrize(
+    ("text", "enumerator", "released"),
+    [
+        ("(4) Good.", 3, True),
+        ("(5) Good.", 3, False),
+        ("四、人员", 3, True),
+        ("五、人员", 3, False),
+        ("（四）人员情况良好。", 3, True),
+        ("（五）人员情况良好。", 3, False),
+        ("（二）年假规定", 1, True),
+        ("(45) employees were hired.", 44, False),
+        ("（四十五）人离职。", 44, False),
+        ("(45) employees were hired.", None, False),
+        ("(45) shops were closed.", None, False),
+        ("（四十五）人离职。", None, False),
+    ],
+)
+def test_bracketed_and_chinese_labels_count_the_list(text: str, enumerator: int | None, released: bool) -> None:
+    """They follow the number before them as `2.` does, and are no labels where they count what follows."""
+    verdict = check_unit(text, [source("Nothing.")], language="zh", question="", enumerator=enumerator)
+    assert verdict.released is released
+
+
+def test_the_list_number_is_told_to_the_caller() -> None:
+    """An accepted list number is the first figure, of kind `enum`, and its value is the number."""
+    verdict = check_unit("（十二）良好。", [source("x")], language="zh", question="", enumerator=11)
+    assert [(each.kind, each.value, each.status) for each in verdict.figures] == [("enum", "12", "exempt")]
+
+
+def test_the_list_number_of_a_quoted_item_passes() -> None:
+    """An item of the source is quoted with the label that it prints."""
+    said = source("7. Replace the bulb.")
+    assert check_unit("7. Replace the bulb.", [said], language="en", question="", enumerator=0).released
+    assert not check_unit("8. Replace the bulb.", [said], language="en", question="", enumerator=0).released
+
+
+@pytest.mark.parametrize(
+    ("text", "released"),
+    [
+        ("The delay was [7] days.", False),
+        ("Revenue rose [5] times.", False),
+        ("It hired [7] employees.", False),
+        ("It was [5]%.", False),
+        ("增长【5】倍。", False),
+        ("有②人。", False),
+        ("There are ⁵ shops.", False),
+        ("It was good [7].", True),
+        ("It was good [1] and [2].", True),
+        ("增长良好[1]。", True),
+        ("[1]年假很好。", True),
+    ],
+)
+def test_a_marker_before_a_unit_is_a_figure(text: str, released: bool) -> None:
+    """`[7] days` states seven days, even where there is a material 7 and a 7 is printed."""
+    verdict = check_unit(text, [source("It says 7 and 5 and 2.")], language="zh", question="", materials=8)
+    assert verdict.released is released
+
+
+def test_a_raised_digit_is_no_footnote_of_a_small_number() -> None:
+    """`2⁵ shops` is supported where it is printed so, and not by a 2."""
+    assert not passes("2⁵ shops opened.", source("The 2 shops opened."))
+    assert passes("2⁵ shops opened.", source("The 2⁵ shops opened."))
+    assert passes("1,234 units.", source("The 1,234¹ units."))
+    assert passes("1,234 units.", source("Shipped 1,234¹"))
+
+
+@pytest.mark.parametrize(
+    "printed",
+    "五六百人 二十七八亿元 两三亿元 两三元 三百五六十万元 三百五六个 3百五六十万元 翻了三番 翻了好几番 两年半 三个半月"
+    " 3年半 五个亿元 半年 二十多亿元 20多亿元 几十亿元".split(),
+)
+def test_chinese_numerals_of_several_values_are_held_to_their_print(printed: str) -> None:
+    """They are supported by the same words, and by no part of them."""
+    parts = "三 5 6 20 3 两 五六 23元 五 两年 3年 三个 三百 20多家 5个 几十亿吨"
+    assert not passes(f"共有{printed}。", source(parts), language="zh")
+    assert passes(f"共有{printed}。", source(f"总共有{printed}。"), language="zh")
+
+
+def test_an_unread_chinese_numeral_is_withheld() -> None:
+    """A run of numerals with a unit that the grammar cannot read is unparsed."""
+    assert statuses("共有百八十人。", source("共有百八十人。"), language="zh") == {"百八十": "unparsed"}
+    assert passes("半导体业务良好，万一出错，一五一十地说，三年半导体。", source("三年"), language="zh")
+
+
+@pytest.mark.parametrize(
+    ("claim", "printed", "released"),
+    [
+        ("工作2年半。", "工作两年半。", True),
+        ("工作2.5年。", "工作两年半。", True),
+        ("工作两年半。", "工作两年。", False),
+        ("工作3年半。", "工作3年。", False),
+        ("工作两年。", "工作两年半。", False),
+    ],
+)
+def test_a_half_behind_a_unit_counts(claim: str, printed: str, released: bool) -> None:
+    """`两年半` is two and a half years."""
+    assert passes(claim, source(printed), language="zh") is released
+
+
+@pytest.mark.parametrize(
+    ("text", "raw"),
+    [
+        ("It is a third of revenue.", "a third"),
+        ("It rose by a fifth.", "a fifth"),
+        ("A quarter of sales is abroad.", "A quarter"),
+        ("It rose sixfold.", "sixfold"),
+        ("Profit quintupled.", "quintupled"),
+        ("Profit trebled.", "trebled"),
+        ("Nine out of ten agreed.", "Nine"),
+        ("One in five left.", "five"),
+        ("Zero incidents occurred.", "Zero"),
+        ("Two meals per day are free.", "Two"),
+        ("It paid five dollars.", "five dollars"),
+    ],
+)
+def test_shares_multiples_and_proportions_in_words_need_support(text: str, raw: str) -> None:
+    """They are figures like digits, and never counts that structure an answer."""
+    assert statuses(text, source("Nothing is counted here."))[raw] == "unsupported"
+
+
+def test_ordinals_and_structural_counts_stay_free() -> None:
+    """A third party is no share, and two ways are no proportion."""
+    assert passes("A third party agreed, in two ways, for three reasons.", source("Some text."))
+    assert passes("It is a third of revenue.", source("It is one third of revenue."))
+
+
+@pytest.mark.parametrize(
+    ("claim", "printed"),
+    [
+        ("It has four segments.", "The group has three reportable segments."),
+        ("It has four reportable segments.", "The group has three segments."),
+        ("有四个分部。", "有三个可报告分部。"),
+    ],
+)
+def test_a_soft_count_is_contradicted_across_adjectives(claim: str, printed: str) -> None:
+    """The counted noun is compared, and not the word behind the number."""
+    assert not passes(claim, source(printed), language="zh")
+
+
+def test_a_figure_of_unsure_recognition_is_withheld() -> None:
+    """Below 0.9 a digit may have been misread; a second, sure source supports it all the same."""
+    unsure = Evidence("e1", "d1", "It was 45 units in 2024.", confidence=0.8)
+    assert statuses("It was 45 units in 2024.", unsure) == {"45": "low_confidence", "2024": "low_confidence"}
+    assert not passes("It was 45.", unsure)
+    assert passes("It was 45.", unsure, Evidence("e2", "d1", "It was 45 units.", confidence=0.95))
+
+
 def test_open_cases_are_never_accepted_wrongly_but_for_binding() -> None:
     """Of the 24 cases to refuse, only those that need direction or binding pass the exact guard."""
     path = SHARED / "figures" / "open.jsonl"

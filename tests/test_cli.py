@@ -119,7 +119,7 @@ def test_ask_json_prints_the_events(sample_kb: Path) -> None:
 def test_asking_a_document_that_is_not_there_is_an_error(sample_kb: Path) -> None:
     """A misspelt name is told, not answered from other documents."""
     done = run("ask", "P5？", "--kb", sample_kb, "--document", "brief.pdf")
-    assert done.code == 1
+    assert done.code == 2
     assert "brief.pdf" in done.err
 
 

@@ -117,7 +117,7 @@ def test_folders_are_walked_in_sorted_order_with_relative_names(tmp_path: Path) 
         put(tmp_path / name, PDF if name.endswith("pdf") else b"x")
     found = discover([tmp_path], limits=LIMITS).found
     assert [file.name for file in found] == ["a/b/c.txt", "a/z.pdf", "b.pdf", "年报.md"]
-    assert [file.media_type for file in found][:2] == ["text/plain", "application/pdf"]
+    assert [(file.folder, file.file_name) for file in found][1] == (f"{tmp_path}/a", "z.pdf")
 
 
 def test_what_is_no_document_is_skipped_with_a_reason_and_the_scan_ends(tmp_path: Path) -> None:

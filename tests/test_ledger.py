@@ -305,7 +305,7 @@ def test_a_rename_changes_what_a_chunk_says_it_comes_from(ledger: Ledger) -> Non
     assert ledger.drop_name("report.pdf") == []
     chunk_id = f"{sha('a')[:8]}-1-0"
     assert ledger.chunks([chunk_id])[chunk_id].source == "renamed.pdf"
-    assert ledger.documents()[0].names == ("2024/renamed.pdf",)
+    assert ledger.documents()[0].names == ("renamed.pdf",)
     assert ledger.drop_name("renamed.pdf", "2024") == [sha("a")]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kb_qa.guardrails.characters import normalise
 from kb_qa.guardrails.lexer import lex, uncovered
+from kb_qa.guardrails.locales import locale_of
 from kb_qa.guardrails.numerals import document_locale
 from kb_qa.guardrails.quantities import Quantity
 from kb_qa.guardrails.spelled import parse_chinese
@@ -410,11 +411,66 @@ def test_spans_are_of_the_original_text() -> None:
     assert text[quantity.start : quantity.end] == quantity.raw
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("两年半", "duration", "2.5"),
+        ("三个半月", "duration", "3.5"),
+        ("三成半", "percent", "35"),
+        ("半年", "duration", "0.5"),
+        ("下午3点半", "time", "15:30"),
+        ("翻了三番", "doubling", "3"),
+        ("20多亿元", "money", "2000000000"),
+        ("五个亿", "number", "500000000"),
+        ("五六百人", "count", "五六百"),
+        ("a third of revenue", "number", "1/3"),
+        ("by a fifth.", "percent", "20"),
+        ("sixfold", "multiple", "6"),
+        ("quintupled", "multiple", "5"),
+        ("trebling", "multiple", "3"),
+    ],
+)
+def test_parts_multiples_and_approximations(text: str, kind: str, value: str) -> None:
+    """Halves behind units, doublings, shares and multiples have values; what names several keeps its print."""
+    quantity = only(text)
+    assert (quantity.kind, quantity.shown_value, quantity.soft) == (kind, value, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("(12) Good", "12"), ("（四十五）良好", "45"), ("三、良好", "3"), ("3、良好", "3")]
+)
+def test_labels_of_lists_have_numbers(text: str, value: str) -> None:
+    """Whatever its form, a label's value is its number."""
+    quantity = only(text)
+    assert (quantity.role, quantity.shown_value) == ("enum", value)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("It is 1.234.", "en"),
+        ("营业收入 4.132", "en"),
+        ("Der Umsatz ist im Jahr 4.132", "de"),
+        ("Le chiffre est de 4.132", "de"),
+        ("Total 4.132", ""),
+        ("Total 4.132 and 1.5", "en"),
+        ("notes 1,2", ""),
+        ("Maria de la Cruz, 800 La Salle Ave: 4.132", ""),
+        ("Summe 1.234,5", "de"),
+        ("It is the sum 1.234,5", ""),
+    ],
+)
+def test_the_locale_of_a_block(text: str, locale: str) -> None:
+    """Function words and unambiguous numbers say it; where they disagree or are missing, nobody knows."""
+    assert locale_of(text) == locale
+
+
 def test_uncovered_numerals_are_reported() -> None:
     """What no grammar reads is left over, so that it can be refused."""
     assert uncovered("㊀ and 5", ()) == ((0, 1), (6, 7))
     assert uncovered("two of one", ()) == ((0, 3),)
     assert uncovered("5 km", lex("5 km")) == ()
+    assert uncovered("共有百八十人", lex("共有百八十人")) == ((2, 5),)
 
 
 def test_the_callers_decimal_context_changes_nothing() -> None:

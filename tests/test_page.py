@@ -198,7 +198,7 @@ ENDINGS: dict[str, tuple[list[Step], str, str]] = {
             )
         ],
         ".notice.withheld",
-        "4,913",
+        "1",
     ),
     "error": ([ModelError("the model is overloaded", retryable=True)], ".notice.error", "the model is overloaded"),
     "cut off": ([*events(("end", {"complete": False, "stop_reason": "max_tokens"}))], ".notice.error", "was cut off"),

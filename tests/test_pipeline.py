@@ -193,3 +193,54 @@ def test_a_folder_without_documents_is_an_error(workshop: Workshop) -> None:
     (workshop.folder / "in").mkdir()
     with pytest.raises(NoDocumentsError):
         workshop.ingest()
+
+
+def test_two_files_of_one_name_are_two_documents(workshop: Workshop) -> None:
+    """2023/report.md and 2024/report.md do not replace each other, and a path or a folder tells them apart."""
+    for year in ("2023", "2024"):
+        (workshop.folder / "in" / year).mkdir(parents=True)
+        workshop.write(f"{year}/report.txt", f"Parking cost {year[-2:]} dollars.")
+    outcomes = workshop.ingest()
+    assert {path: outcome.state for path, outcome in outcomes.items()} == {
+        "2023/report.txt": "ready",
+        "2024/report.txt": "ready",
+    }
+    assert [record.names for record in workshop.ledger.documents()] == [("report.txt",)] * 2
+    assert len(workshop.ledger.resolve(["report.txt"])) == 2
+    later = workshop.ledger.resolve(["2024/report.txt"])
+    assert len(later) == 1
+    assert workshop.ledger.resolve([], "2024") == later
+
+
+def test_what_is_parsed_is_the_copy_that_is_kept(workshop: Workshop) -> None:
+    """A file that changes between being copied and being parsed cannot lead a citation to other content."""
+    path = workshop.write("a.txt", "Parking costs 37 dollars.")
+    submit = workshop.pool.submit
+
+    @dataclass(slots=True)
+    class Overwriting(InlinePool):
+        def submit(self, original: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+            path.write_text("Parking costs 41 dollars.", encoding="utf-8")
+            return submit(original, document_id, kind)
+
+    workshop.pool = Overwriting()
+    workshop.ingest()
+    (version,) = workshop.ledger.versions_in("ready")
+    assert [element.text for element in workshop.ledger.load_parse(version).elements] == ["Parking costs 37 dollars."]
+
+
+def test_a_file_that_vanishes_is_skipped(workshop: Workshop) -> None:
+    """The others go in."""
+    workshop.write("a.txt", "Parking costs 37 dollars.")
+    gone = workshop.write("b.txt", "Parking costs 41 dollars.")
+    submit = workshop.pool.submit
+
+    @dataclass(slots=True)
+    class Removing(InlinePool):
+        def submit(self, original: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+            gone.unlink()
+            return submit(original, document_id, kind)
+
+    workshop.pool = Removing()
+    outcomes = workshop.ingest()
+    assert {name: outcome.state for name, outcome in outcomes.items()} == {"a.txt": "ready", "b.txt": "skipped"}

@@ -24,8 +24,14 @@ def test_each_kind_of_value_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("KB_QA_PORT", "eighty"), ("KB_QA_PORT", "-1"), ("KB_QA_TRUST_FILE_NAMES", "maybe"), ("KB_QA_PROT", "1")],
-    ids=["word", "negative", "switch", "misspelt"],
+    [
+        pytest.param("KB_QA_PORT", "eighty", id="word"),
+        pytest.param("KB_QA_PORT", "-1", id="negative"),
+        pytest.param("KB_QA_PORT", "99999", id="no port"),
+        pytest.param("KB_QA_PARSERS", "0", id="zero"),
+        pytest.param("KB_QA_TRUST_FILE_NAMES", "maybe", id="switch"),
+        pytest.param("KB_QA_PROT", "1", id="misspelt"),
+    ],
 )
 def test_a_wrong_value_or_name_is_an_error_that_names_it(name: str, value: str) -> None:
     """A misspelt setting is not silently ignored."""

@@ -48,7 +48,8 @@ class Hit:
 
     @property
     def score(self) -> float:
-        return self.scores["fused"]
+        """What the hits are ordered by."""
+        return self.scores.get("rerank", self.scores["fused"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Support:
     printed: str
 
 
-FigureStatus = Literal["exact", "question_echo", "exempt", "unsupported", "unparsed"]
+FigureStatus = Literal["exact", "question_echo", "exempt", "unsupported", "low_confidence", "unparsed"]
 
 
 @dataclass(frozen=True, slots=True)

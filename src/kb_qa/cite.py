@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +21,6 @@ from kb_qa.transcript import Transcript
 
 Cited = tuple[Chunk, Block]
 STYLE = TextStyle()
-_ENUMERATOR = re.compile(r"(?a)[ \t\n>*-]{0,12}(\d{1,3})[.)、．]")
 
 
 @dataclass(slots=True)
@@ -43,13 +41,13 @@ class AnswerWriter:
         """The claim's events: text that passed, its citations and figures, and what was withheld."""
         cited = [*self._cited(claim)]
         evidence = [evidence_of(chunk, block) for chunk, block in cited]
-        start = self.transcript.length + len(claim.text) - len(claim.text.lstrip())
-        first = len(self.transcript.events)
+        first, before = len(self.transcript.events), self.transcript.length
         figures = self._release(claim.text, evidence)
-        end = self.transcript.length
-        if end > start:
+        said = "".join(str(event.data["text"]) for event in self.transcript.events[first:] if event.event == "delta")
+        if said.strip():
             self.released = True
-            self._cite(cited, (start, end))
+            start = before + len(said) - len(said.lstrip())
+            self._cite(cited, (start, before + len(said.rstrip())))
         for figure, offset in figures:
             self.transcript.figure(figure, offset=offset)
         return self.transcript.events[first:]
@@ -89,8 +87,12 @@ class AnswerWriter:
                 materials=len(self.context.materials),
                 enumerator=self.enumerator,
             )
-            if (number := _ENUMERATOR.match(text, start)) is not None:
-                self.enumerator = int(number[1])
+            numbers = (
+                each
+                for each in verdict.figures
+                if each.kind == "enum" and each.status == "exempt" and each.value.isdigit()
+            )
+            self.enumerator = next((int(each.value) for each in numbers), self.enumerator)
             if verdict.released:
                 figures += [(figure, self.transcript.length + len(passed)) for figure in verdict.figures]
                 passed += verdict.text

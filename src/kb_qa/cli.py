@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -16,42 +15,24 @@ import click
 
 from kb_qa import remote
 from kb_qa.answers import AnswerEvent, Filters, LevelChoice
-from kb_qa.errors import KbQaError
+from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of
+from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
-from kb_qa.settings import Settings
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
 
 
-class _Commands(click.Group):
-    """Turns the errors a user can act on into one line and their exit code."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KbQaError as error:
-            click.echo(f"kb-qa: {error}", err=True)
-            ctx.exit(error.exit_code)
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings=HELP)
 @click.version_option(package_name="kb-qa")
 def main() -> None:
     """Questions to your documents, answered with the spot on the page that every figure came from."""
 
 
-kb_option = click.option("--kb", type=click.Path(path_type=Path), help="The knowledge base [default: data/kb].")
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 document_option = click.option(
     "--document", "documents", multiple=True, metavar="NAME", help="Only this document; repeatable."
 )
-
-
-def _settings(kb: Path | None) -> Settings:
-    settings = Settings.from_environment(os.environ)
-    return settings if kb is None else replace(settings, kb=kb)
 
 
 @main.command()
@@ -62,7 +43,7 @@ def _settings(kb: Path | None) -> Settings:
 @json_option
 def ask(question: str, documents: tuple[str, ...], level: LevelChoice, kb: Path | None, as_json: bool) -> None:
     """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
-    settings = _settings(kb)
+    settings = settings_of(kb)
     filters = Filters(documents=documents)
     show = _print_event_line if as_json else _print_event
     address = service_address(settings)
@@ -71,7 +52,9 @@ def ask(question: str, documents: tuple[str, ...], level: LevelChoice, kb: Path 
     else:
         with open_knowledge_base(settings) as knowledge_base:
             last = asyncio.run(_ask_here(knowledge_base, question, filters, level, show))
-    if last.event == "error" or not last.data["complete"] or last.data["refused"]:
+    if last.event == "error":
+        raise SystemExit(exit_code_of(str(last.data["code"])))
+    if not last.data["complete"] or last.data["refused"]:
         raise SystemExit(1)
 
 
@@ -128,7 +111,7 @@ def _print_event(event: AnswerEvent) -> None:
 @json_option
 def search(question: str, k: int, documents: tuple[str, ...], kb: Path | None, as_json: bool) -> None:
     """List the passages found for QUESTION, best first."""
-    settings = _settings(kb)
+    settings = settings_of(kb)
     filters = Filters(documents=documents)
     address = service_address(settings)
     if address:
@@ -155,7 +138,7 @@ def _hit_text(line: dict[str, Any]) -> str:
 @json_option
 def documents(kb: Path | None, as_json: bool) -> None:
     """List the documents with their states."""
-    with open_ledger(_settings(kb)) as library:
+    with open_ledger(settings_of(kb)) as library:
         records = library.documents()
     for record in records:
         if as_json:
@@ -175,7 +158,7 @@ def serve(host: str | None, port: int | None, kb: Path | None) -> None:
     """Answer questions over HTTP, with a page to ask them on."""
     from kb_qa.service.server import serve as run_server  # the web stack loads only where it is needed
 
-    settings = _settings(kb)
+    settings = settings_of(kb)
     settings = replace(settings, host=host or settings.host, port=settings.port if port is None else port)
     run_server(settings)
 

@@ -99,7 +99,7 @@ def check_embedder(ledger: IndexLedger, embedder: Embedder) -> None:
     if known is not None and known != (embedder.id, embedder.dimension):
         raise ReindexNeededError(
             f"the index was made with the embedding model {known[0]!r} ({known[1]} numbers a vector), and "
-            f"{embedder.id!r} ({embedder.dimension}) is set; run kb-qa reindex, or set KB_QA_EMBEDDER back"
+            f"{embedder.id!r} ({embedder.dimension}) is set; set KB_QA_EMBEDDER back, or ingest into another --kb"
         )
 
 

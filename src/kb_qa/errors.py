@@ -36,6 +36,14 @@ class KbQaError(Exception):
     retryable: bool = False
 
 
+def exit_code_of(code: str) -> int:
+    """The exit code that goes with an error's code, as an event or a response carries it."""
+    kinds = [KbQaError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return next((kind.exit_code for kind in kinds if kind.code == code), KbQaError.exit_code)
+
+
 class InputError(KbQaError):
     code = "invalid_input"
     exit_code = 2

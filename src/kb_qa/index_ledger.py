@@ -134,7 +134,7 @@ class LedgerIndex(LedgerLibrary):
             if known is not None and connection.execute(select(exists().select_from(vectors))).scalar_one():
                 raise ReindexNeededError(
                     f"the index was made with the embedding model {known[0]!r}, not with {embedder!r}; "
-                    "run kb-qa reindex, or set KB_QA_EMBEDDER back"
+                    "set KB_QA_EMBEDDER back, or ingest into another --kb"
                 )
             put_meta(connection, "embedder", [embedder, dimension])
 

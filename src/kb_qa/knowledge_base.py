@@ -79,7 +79,7 @@ class KnowledgeBase:
         yield await asyncio.to_thread(transcript.sources, context)
         writer = AnswerWriter(question, context, self.library, transcript)
         stop = ModelStop("end_turn")
-        refusal = before_generation(question, context)
+        refusal = await asyncio.to_thread(before_generation, question, context)
         if refusal is None:
             async with aclosing(claims(self.model, question, context)) as parts:
                 async for part in parts:

@@ -107,7 +107,10 @@ class LedgerLibrary:
             return not connection.execute(select(ready)).scalar_one()
 
     def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
-        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
+        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
+
+        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path.
+        """
         wanted = {_name_key(name) for name in names}
         inside = _name_key(folder.strip("/"))
         found = []
@@ -117,12 +120,10 @@ class LedgerLibrary:
             )
             known = _current_names(connection, ready)
         for document_id in ready:
-            keys = {document_id}
-            for home, name in known.get(document_id, ()):
-                keys |= {_name_key(name), _name_key(f"{home}/{name}")}
-                if inside and f"{_name_key(home)}/".startswith(f"{inside}/"):
-                    found.append(document_id)
-            if wanted & keys:
+            paths = [_name_key(f"{home}/{name}") for home, name in known.get(document_id, ())]
+            is_named = any(f"/{path}".endswith(f"/{name.lstrip('/')}") for path in paths for name in wanted)
+            is_inside = bool(inside) and any(f"/{inside}/" in f"/{path}" for path in paths)
+            if document_id in wanted or is_named or is_inside:
                 found.append(document_id)
         return sorted(set(found))
 
@@ -264,8 +265,8 @@ def _current_names(connection: Connection, document_ids: Iterable[str]) -> dict[
 def _all_names(connection: Connection) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for row in connection.execute(select(names).order_by(names.c.folder, names.c.name)):
-        path = f"{row.folder}/{row.name}" if row.folder else row.name
-        found[row.document_id] = (*found.get(row.document_id, ()), path)
+        known = found.get(row.document_id, ())
+        found[row.document_id] = known if row.name in known else (*known, row.name)
     return found
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from sqlalchemy import (
     JSON,
+    URL,
     Boolean,
     Column,
     Connection,
@@ -256,7 +257,9 @@ class Database:
 
 
 def _engine(path: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_SECONDS}, pool_size=8, max_overflow=24)
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}, pool_size=8, max_overflow=24
+    )
 
     @event.listens_for(engine, "connect")
     def configure(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:

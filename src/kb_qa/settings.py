@@ -54,7 +54,8 @@ def _parsed(name: str, text: str, default: object) -> object:
             raise InputError(f"{name} must be 0 or 1, not {text!r}")
         return text.lower() in {"1", "true"}
     if isinstance(default, int):
-        if not text.isascii() or not text.isdigit():
-            raise InputError(f"{name} must be a whole number, not {text!r}")
+        low, high = (0, 65535) if name == f"{PREFIX}PORT" else (1, 1_000_000)
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise InputError(f"{name} must be a whole number from {low} to {high}, not {text!r}")
         return int(text)
     return Path(text) if isinstance(default, Path) else text

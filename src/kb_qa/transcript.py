@@ -6,7 +6,7 @@ The answer's text is its deltas joined; every `start` and `end` is an offset int
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from kb_qa.answers import (
     AnswerEvent,
@@ -96,7 +96,7 @@ class Transcript:
                 "element_type": citation.element_type,
                 "section": list(citation.section),
                 "regions": self._cited_regions(citation),
-                "page_url": page_url(citation.document_id, pages[0]) if pages else None,
+                "page_url": page_url(citation.document_id, pages[0]) if has_geometry else None,
                 "region_url": region_url if has_geometry else None,
             },
         )
@@ -113,9 +113,9 @@ class Transcript:
                 "raw": figure.raw,
                 "quantity": {"kind": figure.kind, "value": figure.value},
                 "status": figure.status,
-                "support": [_support(support) for support in figure.support],
+                "support": [_support(support, figure) for support in figure.support],
                 "derivation": None,
-                "reason": figure.reason or None,
+                "reason": {"code": figure.status, "detail": figure.reason, "nearest": []} if figure.reason else None,
             },
         )
 
@@ -134,8 +134,10 @@ class Transcript:
         return self._append("references", {"style": style, "text": text, "items": [dict(item) for item in items]})
 
     def usage(self, usage: Mapping[str, int]) -> AnswerEvent:
+        """Tokens by kind; `cost` and `cache_hit_rate` are null where no model was paid for."""
+        read, whole = usage.get("cache_read_input_tokens", 0), sum(usage.get(kind, 0) for kind in TOKENS[:3])
         tokens: dict[str, object] = {kind: usage.get(kind, 0) for kind in TOKENS}
-        return self._append("usage", tokens)
+        return self._append("usage", tokens | {"cost": None, "cache_hit_rate": read / whole if whole else None})
 
     def end(self, stop: ModelStop) -> AnswerEvent:
         return self._append(
@@ -178,7 +180,7 @@ class Transcript:
             "label": material.label,
             "regions": [self._region(chunk.document_id, region) for region in chunk.regions],
             "score": round(material.hit.score, 6),
-            "page_url": page_url(chunk.document_id, chunk.page) if chunk.page is not None else None,
+            "page_url": page_url(chunk.document_id, first.page) if first is not None else None,
             "region_url": area_url(chunk.document_id, first) if first is not None else None,
         }
 
@@ -210,6 +212,13 @@ def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:
     return [list(box.rounded().as_tuple()) for box in boxes if box is not None]
 
 
-def _support(support: Support) -> dict[str, object]:
-    bbox = None if support.bbox is None else list(support.bbox.rounded().as_tuple())
-    return {**asdict(support), "bbox": bbox}
+def _support(support: Support, figure: Figure) -> dict[str, object]:
+    return {
+        "element": support.element_id,
+        "document_id": support.document_id,
+        "page": support.page,
+        "bbox": None if support.bbox is None else list(support.bbox.rounded().as_tuple()),
+        "printed": support.printed,
+        "value": figure.value,
+        "match": figure.status,
+    }

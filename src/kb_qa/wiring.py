@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from kb_qa.embed import check_embedder, open_embedder
-from kb_qa.errors import InputError
+from kb_qa.errors import InputError, LockHeldError
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
@@ -22,6 +23,7 @@ from kb_qa.vectors import ChromaStore, open_store
 
 INDEX = "index"
 CACHE = "cache"
+PATIENCE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,19 @@ def service_address(settings: Settings) -> str:
 
 
 def make_visible(settings: Settings, ledger: Ledger) -> None:
-    """Publishes what waits in the ledger: here where the index is free; a service that owns it does it by itself."""
+    """Publishes what waits in the ledger: here where the index is free; a service that owns it does it by itself.
+
+    Where neither comes to pass, it stays in the ledger: whoever opens the index next publishes it.
+    """
     known = ledger.embedder()
-    if known is None or service_address(settings):
-        return
-    with _owned_index(settings, ledger, known[1], ""):
-        pass
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while known is not None and not service_address(settings):
+        try:
+            with _owned_index(settings, ledger, known[1], ""):
+                return
+        except LockHeldError:  # a command that asks, and then publishes as well; it may end before it sees the last
+            if time.monotonic() > deadline:
+                return
 
 
 def refresh(ledger: Ledger, store: ChromaStore) -> int:

@@ -9,33 +9,26 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from kb_qa.answers import Figure, FigureStatus, Support, Verdict
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
+from kb_qa.guardrails.echoes import is_abstained, is_negated
 from kb_qa.guardrails.evidence import Evidence, is_printed
 from kb_qa.guardrails.lexer import lex, uncovered
+from kb_qa.guardrails.locales import spoken_locale
+from kb_qa.guardrails.match import is_equal
 from kb_qa.guardrails.messages import withheld_text
 from kb_qa.guardrails.periods import is_named
+from kb_qa.guardrails.protected import is_counting_label
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+from kb_qa.guardrails.soft import contradiction
 
 _log = logging.getLogger(__name__)
 
 RELEASED: frozenset[FigureStatus] = frozenset({"exact", "question_echo", "exempt"})
 
-_MUTUAL = frozenset({"money", "number", "count"})
-_DOLLARS = frozenset({"USD", "$?"})
-_YUAN_OR_YEN = frozenset({"CNY", "JPY", "¥?"})
-_ABSTENTION = re.compile(
-    r"(?ai)\bnot (?:found|mentioned|stated|available|disclosed|provided|specified|contained|included|reported|given)\b"
-    r"|\bno (?:information|mention|data|figures?)\b|\b(?:do|does) not (?:contain|mention|state"
-    r"|include|provide|specify|say|give)\b"
-    r"|未(?:找到|提及|提到|披露|说明|包含|提供|给出|涉及)|没有(?:找到|提及|提到|提供|相关|说明"
-    r"|给出|包含)|无(?:相关|法)|找不到"
-)
-_NEGATION = re.compile(r"(?ai)(?:\bnot|\brather than|\binstead of|n't(?: be)?|而非|不是|并非|而不是|不等于)\s?$")
-_LEAD = re.compile(r"(?a)\s*(?:[-*•>]\s+)?(?:(?:\d{1,3}[.)、．]|[(（]?[一二三四五六七八九十]{1,3}[)）、])\s*)?")
-_NOUN = re.compile(r"(?a)[ -]([A-Za-z]{3,30})|([\u4e00-\u9fff]{2})")
+_SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
+_BULLET = re.compile(r"\s*(?:[-*•>]\s+)?")
 _PAGE_REFERENCE = re.compile(r"(?ai)(?:pages?|pp?\.) ?(\d{1,5})(?:[-–](\d{1,5}))?|第 ?(\d{1,5}) ?页")
 
 
@@ -47,7 +40,6 @@ class _Unit:
     cited: Sequence[Evidence]
     question: str
     echoes: frozenset[tuple[str, str]]  # kind and value of the question's quantities
-    abstains: bool
     materials: int
     enumerator: int | None
 
@@ -72,22 +64,29 @@ def check_unit(
         figures = _figures(text, cited, language, question, (materials, enumerator))
     except Exception:  # noqa: BLE001  fail closed (I1): whatever goes wrong in here must not release a figure
         _log.exception("the check of a unit failed; the unit is withheld")
-        return Verdict(released=False, text=_replacement(text, language))
+        return Verdict(released=False, text=_replacement(text, language, ()))
     released = all(figure.status in RELEASED for figure in figures)
-    return Verdict(released=released, text=text if released else _replacement(text, language), figures=figures)
+    shown = text if released else _replacement(text, language, figures)
+    return Verdict(released=released, text=shown, figures=figures)
 
 
-def _replacement(text: str, language: str) -> str:
-    """The list lead and the line's end stay, so that the list and the lines around the gap stay whole."""
-    lead = _LEAD.match(text)
+def _replacement(text: str, language: str, figures: Sequence[Figure]) -> str:
+    """The bullet, an accepted list number and the line's end stay, so that the lines around the gap stay whole."""
+    bullet = _BULLET.match(text)
+    lead = bullet[0] if bullet else ""
+    first = figures[0] if figures else None
+    if first is not None and first.kind == "enum" and first.status == "exempt":
+        space = text[first.end :][: len(text[first.end :]) - len(text[first.end :].lstrip(" \t"))]
+        lead = f"{text[: first.start].replace('**', '')}{first.raw}{space}"
     tail = text[len(text.rstrip()) :]
-    return f"{lead[0] if lead else ''}{withheld_text(language)}{tail}"
+    return f"{lead}{withheld_text(language)}{tail}"
 
 
 def _figures(
     text: str, cited: Sequence[Evidence], language: str, question: str, limits: tuple[int | None, int | None]
 ) -> tuple[Figure, ...]:
-    locale = language.partition("-")[0]
+    # A quotation in a language with a decimal comma keeps its meaning, whatever the question's language.
+    locale = "de" if spoken_locale(text) == "de" else language.partition("-")[0]
     quantities = lex(text, locale=locale)
     materials, enumerator = limits
     unit = _Unit(
@@ -95,7 +94,6 @@ def _figures(
         cited=cited,
         question=question,
         echoes=frozenset((each.kind, each.shown_value) for each in lex(question, locale=locale)),
-        abstains=_ABSTENTION.search(text) is not None,
         materials=len(cited) if materials is None else materials,
         enumerator=enumerator,
     )
@@ -129,6 +127,15 @@ def _judged(quantity: Quantity, unit: _Unit) -> Figure:
 _Judgement = tuple[FigureStatus, tuple[Support, ...], str]
 
 
+def _found(quantity: Quantity, printed: Sequence[tuple[Evidence, str]]) -> _Judgement:
+    """What stands in the evidence is exact, unless only an unsure recognition read it there."""
+    sure = [(each, raw) for each, raw in printed if each.confidence is None or each.confidence >= _SURE]
+    support = tuple(dict.fromkeys(each.support(raw) for each, raw in sure or printed))
+    if sure:
+        return "exact", support, ""
+    return "low_confidence", support, f"{quantity.raw} was recognised with a confidence below {_SURE}"
+
+
 def _judge_marker(quantity: Quantity, unit: _Unit) -> _Judgement:
     numbers = [int(number) for number in re.findall(r"(?a)\d+", quantity.shown_value)]
     if quantity.shown_value in {"p", "circled"} or all(1 <= number <= unit.materials for number in numbers):
@@ -137,18 +144,26 @@ def _judge_marker(quantity: Quantity, unit: _Unit) -> _Judgement:
 
 
 def _judge_enumerator(quantity: Quantity, unit: _Unit) -> _Judgement:
-    printed = quantity.shown_value
-    number = int(printed) if printed.isdigit() else None
-    if unit.enumerator is None or number is None or number in {1, unit.enumerator + 1}:
+    """A list number follows the one before it or is 1, or the source's own item has it; `(45) employees` is none."""
+    if any(_starts_with(quantity, each) for each in unit.cited):
+        return "exempt", (), "list number of the source"
+    number = int(quantity.shown_value) if quantity.shown_value.isdigit() else None
+    follows = unit.enumerator is None or number in {1, unit.enumerator + 1}
+    if number and follows and not is_counting_label(unit.text, *quantity.span, strict=unit.enumerator is None):
         return "exempt", (), "list number"
     return "unsupported", (), f"{quantity.raw} does not continue a list"
 
 
+def _starts_with(label: Quantity, evidence: Evidence) -> bool:
+    facts = [fact.quantity for fact in evidence.facts()[:1]]
+    return any(each.role == "enum" and (each.value, each.raw) == (label.value, label.raw) for each in facts)
+
+
 def _judge_name(quantity: Quantity, unit: _Unit) -> _Judgement:
     """Ids and references stand verbatim in the sources or in the question; a page, also where the evidence stands."""
-    support = tuple(each.support(quantity.raw) for each in unit.cited if is_printed(quantity.raw, each.said))
-    if support:
-        return "exact", support, ""
+    printed = [(each, quantity.raw) for each in unit.cited if is_printed(quantity.raw, each.said)]
+    if printed:
+        return _found(quantity, printed)
     if is_printed(quantity.raw, unit.question):
         return "exempt", (), "named in the question"
     pages = _PAGE_REFERENCE.fullmatch(quantity.raw)
@@ -159,41 +174,23 @@ def _judge_name(quantity: Quantity, unit: _Unit) -> _Judgement:
 
 
 def _judge_period(quantity: Quantity, unit: _Unit) -> _Judgement:
-    support = tuple(each.support(quantity.raw) for each in unit.cited if is_named(quantity, each.periods()))
-    if support:
-        return "exact", support, ""
+    printed = [(each, quantity.raw) for each in unit.cited if is_named(quantity, each.periods())]
+    if printed:
+        return _found(quantity, printed)
     return "unsupported", (), f"{quantity.raw} is not in the cited materials"
 
 
 def _judge_figure(quantity: Quantity, unit: _Unit) -> _Judgement:
-    support = tuple(
-        each.support(fact.raw) for each in unit.cited for fact in each.facts() if is_equal(quantity, fact, each)
-    )
-    if support:
-        return "exact", tuple(dict.fromkeys(support)), ""
-    if quantity.soft:
-        return _judge_soft(quantity, unit)
-    return "unsupported", (), f"{quantity.raw} is not printed in the cited materials"
-
-
-def _judge_soft(quantity: Quantity, unit: _Unit) -> _Judgement:
-    """`two reasons` passes, unless the sources count the same noun otherwise ("four segments" against "three")."""
-    noun = _noun_after(unit.text, quantity.end)
-    for evidence in unit.cited if noun else ():
-        for fact in evidence.facts():
-            if fact.role == "figure" and fact.value != quantity.value and _noun_after_fact(evidence, fact) == noun:
-                return "unsupported", (), f"the materials say {fact.raw} {noun}"
-    return "exempt", (), "spelled-out count"
-
-
-def _noun_after_fact(evidence: Evidence, fact: Quantity) -> str:
-    in_text = evidence.text[fact.start : fact.end] == fact.raw
-    return _noun_after(evidence.text if in_text else evidence.labelled, fact.end)
-
-
-def _noun_after(text: str, position: int) -> str:
-    match = _NOUN.match(text, position)
-    return (match[1] or match[2]).lower().removesuffix("s") if match else ""
+    bracketed = unit.text[quantity.start - 1 : quantity.start] + unit.text[quantity.end : quantity.end + 1]
+    if bracketed in {"[]", "【】"} and not isinstance(quantity.value, str):
+        return "unsupported", (), f"[{quantity.raw}] stands for a quantity like a citation marker"
+    printed = [(each, fact.quantity.raw) for each in unit.cited for fact in each.facts() if is_equal(quantity, fact)]
+    if printed:
+        return _found(quantity, printed)
+    if not quantity.soft:
+        return "unsupported", (), f"{quantity.raw} is not printed in the cited materials"
+    otherwise = contradiction(quantity, unit.text, [fact for each in unit.cited for fact in each.facts()])
+    return ("unsupported", (), otherwise) if otherwise else ("exempt", (), "spelled-out count")
 
 
 _JUDGES: dict[str, Callable[[Quantity, _Unit], _Judgement]] = {
@@ -205,61 +202,7 @@ _JUDGES: dict[str, Callable[[Quantity, _Unit], _Judgement]] = {
 
 
 def _is_echo(quantity: Quantity, unit: _Unit) -> bool:
-    """A figure of the question that the unit negates, or a sentence that says nothing was found."""
+    """A figure of the question that the unit negates, or of which its clause says that it was not found."""
     if (quantity.kind, quantity.shown_value) not in unit.echoes:
         return False
-    return unit.abstains or _NEGATION.search(unit.text[max(0, quantity.start - 16) : quantity.start]) is not None
-
-
-def is_equal(claim: Quantity, fact: Quantity, evidence: Evidence) -> bool:
-    """Rules V1, V2, V6, V8 and V12 at their strictest: same kind, unit and currency, the very value."""
-    return (
-        fact.role == "figure"
-        and _is_same_kind(claim, fact, evidence)
-        and _is_same_value(claim, fact)
-        and _is_same_currency(claim, fact, evidence)
-        and not (claim.basis and fact.basis and claim.basis != fact.basis)
-        and _is_same_bound(claim, fact)
-    )
-
-
-def _is_same_kind(claim: Quantity, fact: Quantity, evidence: Evidence) -> bool:
-    if claim.kind in _MUTUAL and fact.kind in _MUTUAL:
-        if "money" in {claim.kind, fact.kind} and (claim.unit or fact.unit):
-            return False
-        return not (claim.unit and fact.unit) or claim.unit == fact.unit or "个" in {claim.unit, fact.unit}
-    if claim.kind == fact.kind:
-        return claim.unit == fact.unit
-    # A bare number under a header that prints the unit: `年假天数（天）：15`.
-    wanted = "%" if claim.kind == "percent" else claim.unit
-    return fact.kind == "number" and bool(wanted) and wanted in evidence.units() and not evidence.states_scale()
-
-
-def _is_same_value(claim: Quantity, fact: Quantity) -> bool:
-    if isinstance(claim.value, str) or isinstance(fact.value, str):
-        return claim.shown_value == fact.shown_value
-    known = set(fact.readings) or {fact.value}
-    wanted: set[Decimal] = set(claim.readings) or {claim.value}
-    return wanted <= known
-
-
-def _is_same_currency(claim: Quantity, fact: Quantity, evidence: Evidence) -> bool:
-    """A claim may leave the currency out, and never add one that neither the figure nor its header prints."""
-    if not claim.currency or claim.currency == fact.currency:
-        return True
-    if not fact.currency:
-        named = evidence.units()
-        return not evidence.states_scale() and any(_is_compatible(claim.currency, each) for each in named)
-    return _is_compatible(claim.currency, fact.currency)
-
-
-def _is_compatible(first: str, second: str) -> bool:
-    pair = {first, second}
-    return first == second or ("$?" in pair and pair <= _DOLLARS) or ("¥?" in pair and pair <= _YUAN_OR_YEN)
-
-
-def _is_same_bound(claim: Quantity, fact: Quantity) -> bool:
-    """A bound may be left out; `at least 5` holds for a printed 5, `more than 5` does not."""
-    if not claim.bound or claim.bound == fact.bound:
-        return True
-    return not fact.bound and claim.bound in {">=", "<="}
+    return is_negated(unit.text, quantity.start) or is_abstained(unit.text, *quantity.span)

@@ -140,6 +140,7 @@ def _time(match: re.Match[str]) -> tuple[Kind, str] | None:
     half = (groups.get("half") or "").lower()
     if hour > 24 or minute > 59:
         return None
+    minute = 30 if groups.get("thirty") else minute
     if half in {"p", "下午", "晚上"} and hour < 12:
         hour += 12
     return "time", f"{hour:02d}:{minute:02d}"
@@ -275,7 +276,7 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
         re.compile("[点时]"),
         _pattern(
             r"(?P<half>上午|下午|晚上|凌晨|中午) ?(?P<hour>\d{1,2}) ?[点时:](?:"
-            r"(?P<minute>[0-5]?\d)分?)?"
+            r"(?P<minute>[0-5]?\d)分?|(?P<thirty>半))?"
         ),
         _time,
     ),

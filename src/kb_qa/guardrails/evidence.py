@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,9 +11,22 @@ from kb_qa.answers import Support
 from kb_qa.elements import Block, Chunk
 from kb_qa.geometry import Region
 from kb_qa.guardrails.characters import normalise
+from kb_qa.guardrails.headers import NOTHING, Scope, is_unit_line, scope_of, table_scope
 from kb_qa.guardrails.lexer import lex
-from kb_qa.guardrails.measures import SCALE_STATEMENT, units_named
+from kb_qa.guardrails.locales import locale_of
 from kb_qa.guardrails.quantities import Quantity
+
+# How `Block.labelled` joins the cells of a row, and a cell to its column header.
+_CELLS, _HEADER = " | ", "："
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A quantity that a source prints. `text` is what it was read from; `scope` is what its own cell adds to it."""
+
+    quantity: Quantity
+    text: str
+    scope: Scope = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +34,8 @@ class Evidence:
     """A cited block. `text` is as printed, `labelled` has each cell's column header before it.
 
     `context` (section path, caption, header row, label) names periods and units, and supports no other figure.
-    `locale` is the document's, empty where unknown: it decides what `1.234` means.
+    `locale` is the document's, empty where unknown: it decides what `1.234` means. `confidence` is that of the
+    recognition (0..1), None where the text was not recognised but printed.
     """
 
     element_id: str
@@ -30,27 +45,20 @@ class Evidence:
     context: str = ""
     regions: tuple[Region, ...] = ()
     locale: str = ""
+    confidence: float | None = None
 
     @property
     def said(self) -> str:
         """Everything the block and its headers say."""
         return "\n".join(part for part in (self.text, self.labelled, self.context) if part)
 
-    def facts(self) -> tuple[Quantity, ...]:
+    def facts(self) -> tuple[Fact, ...]:
         """The quantities printed in the block."""
-        return _facts(self.text, self.labelled, self.locale)
+        return _facts(self.text, self.labelled, self.context, self._separators())
 
     def periods(self) -> tuple[Quantity, ...]:
         """The quantities of the block, its headers and headings: what a period may be named by."""
-        return (*self.facts(), *_lexed(self.context, self.locale))
-
-    def units(self) -> frozenset[str]:
-        """Units, `%` and currencies that the block's headers name for its bare numbers."""
-        return _units(f"{self.labelled}\n{self.context}")
-
-    def states_scale(self) -> bool:
-        """Whether a scale stands in the headers: then a bare number of the block may be thousands or millions."""
-        return SCALE_STATEMENT.search(f"{self.labelled}\n{self.context}") is not None
+        return (*(fact.quantity for fact in self.facts()), *_lexed(self.context, self._separators()))
 
     def support(self, printed: str) -> Support:
         region = self.regions[0] if self.regions else None
@@ -62,9 +70,12 @@ class Evidence:
             printed=printed,
         )
 
+    def _separators(self) -> str:
+        return self.locale or _locale_of(self.said)
 
-def evidence_of(chunk: Chunk, block: Block, *, label: str = "") -> Evidence:
-    """The evidence of one block of a chunk; `label` is the material's label."""
+
+def evidence_of(chunk: Chunk, block: Block, *, label: str = "", locale: str = "") -> Evidence:
+    """The evidence of one block of a chunk; `label` is the material's label, `locale` the document's where stored."""
     return Evidence(
         element_id=block.element_id,
         document_id=chunk.document_id,
@@ -72,6 +83,8 @@ def evidence_of(chunk: Chunk, block: Block, *, label: str = "") -> Evidence:
         labelled=block.labelled if block.labelled != block.text else "",
         context="\n".join(part for part in (" > ".join(chunk.section), chunk.prefix, label) if part),
         regions=block.regions,
+        locale=locale,
+        confidence=chunk.confidence,
     )
 
 
@@ -94,10 +107,46 @@ def _lexed(text: str, locale: str) -> tuple[Quantity, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _units(text: str) -> frozenset[str]:
-    return units_named(normalise(text).text)
+def _locale_of(text: str) -> str:
+    return locale_of(text)
 
 
-def _facts(text: str, labelled: str, locale: str) -> tuple[Quantity, ...]:
-    printed = _lexed(text, locale)
-    return (*printed, *_lexed(labelled, locale)) if labelled else printed
+@lru_cache(maxsize=4096)
+def _facts(text: str, labelled: str, context: str, locale: str) -> tuple[Fact, ...]:
+    printed = [Fact(quantity, text) for quantity in _lexed(text, locale)]
+    if not labelled:
+        return tuple(printed)
+    cells = tuple(_cell_facts(labelled, context, locale))
+    # The labelled row prints the same numbers, and knows under which header.
+    known = {fact.quantity.raw for fact in cells}
+    return (*(fact for fact in printed if fact.quantity.kind != "number" or fact.quantity.raw not in known), *cells)
+
+
+def _cell_facts(labelled: str, context: str, locale: str) -> Iterator[Fact]:
+    """The figures of each cell, with the unit that its own header, or a line for the whole table, names."""
+    parts = labelled.split(_CELLS)
+    cells = [_cell(part) for part in parts]
+    headers = {header for header, _ in cells if header}
+    # The header row in the context names the units of the other columns too.
+    lines = [line for line in context.splitlines() if _CELLS not in line and line not in headers and not _is_path(line)]
+    unit_line = ""
+    if len(parts) > 1 and (parts[-1] in lines or is_unit_line(parts[-1])):
+        unit_line = parts[-1]
+        yield from (Fact(quantity, unit_line) for quantity in _lexed(unit_line, locale))
+        cells.pop()
+    table = table_scope(lines, unit_line)
+    label = cells[0][1] if cells and not any(each.role == "figure" for each in _lexed(cells[0][1], locale)) else ""
+    for header, cell in cells:
+        yield from (Fact(quantity, header) for quantity in _lexed(header, locale))
+        scope = scope_of(header, label, table)
+        printed = f"{_HEADER}{cell}"  # behind its header `1.` is a number, and no list number
+        yield from (Fact(quantity, printed, scope) for quantity in _lexed(printed, locale))
+
+
+def _is_path(line: str) -> bool:
+    return " > " in line
+
+
+def _cell(part: str) -> tuple[str, str]:
+    header, colon, cell = part.partition(_HEADER)
+    return (header.strip(), cell.strip()) if colon else ("", part.strip())

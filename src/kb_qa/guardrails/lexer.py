@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from kb_qa.guardrails import dates, numerals, protected, qualifiers, spelled
-from kb_qa.guardrails.characters import normalise
+from kb_qa.guardrails import dates, numerals, protected, qualifiers, shares, spelled
+from kb_qa.guardrails.characters import Normalised, normalise
 from kb_qa.guardrails.quantities import Quantity
 
 _BLANK = "\x00"
@@ -41,7 +41,8 @@ def lex(text: str, *, locale: str = "") -> tuple[Quantity, ...]:
 def uncovered(text: str, quantities: Iterable[Quantity]) -> tuple[tuple[int, int], ...]:
     """The spans of numerals that lie in no quantity: homoglyphs, tricks and gaps of the grammar (invariant I2).
 
-    Numerals are the characters of category Nd, No and Nl, and English number words; a bare "one" is a pronoun.
+    Numerals are the characters of category Nd, No and Nl, English number words (a bare "one" is a pronoun), and Chinese
+    numerals with a unit.
     """
     covered = bytearray(len(text))
     for quantity in quantities:
@@ -52,7 +53,19 @@ def uncovered(text: str, quantities: Iterable[Quantity]) -> tuple[tuple[int, int
         start, end = normalised.original_span(*match.span())
         if match[0].lower() != "one" and covered.find(0, start, end) >= 0:
             gaps.append((start, end))
+    if _CJK_NUMERAL.search(normalised.text):
+        gaps += _unread_chinese(covered, normalised)
     return _merged(gaps)
+
+
+def _unread_chinese(covered: bytearray, normalised: Normalised) -> Iterator[tuple[int, int]]:
+    spans = [normalised.original_span(index, index + 1) for index in range(len(normalised.text))]
+    rest = "".join(
+        _BLANK if any(covered[start:end]) else character
+        for character, (start, end) in zip(normalised.text, spans, strict=True)
+    )
+    for start, end in spelled.unread(rest):
+        yield normalised.original_span(start, end)
 
 
 def _numeral_positions(text: str) -> Iterator[int]:
@@ -96,7 +109,8 @@ def _passes(text: str, locale: str) -> Iterator[Read]:
         yield spelled.chinese_numerals
     if spelled.ENGLISH_WORD.search(text):
         yield spelled.english
-        yield spelled.english_shares
+    if any(pattern.search(text) for pattern in (spelled.ENGLISH_WORD, shares.HALF, shares.ARTICLE_SHARE)):
+        yield shares.english_shares
     if digits:
         yield protected.remaining_names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kb_qa.guardrails.quantities import ONE, Kind
@@ -215,7 +215,7 @@ _END = "(?![A-Za-z0-9_])"
 
 SCALE = re.compile(
     rf"(?a)[ \u00a0-]?(?P<word>(?i:{_alternation(SCALE_WORDS)})){_END}|(?P<adjacent>[kKmMbBtT]){_END}(?!/)"
-    r"|[ \u00a0]?(?P<cjk>[十百千]?(?:万亿|万|亿|兆)|[百千](?=[元人家个件美港欧日英名户吨股]))"
+    r"|[ \u00a0]?(?:个(?=[万亿]))?(?P<cjk>[十百千]?(?:万亿|万|亿|兆)|[百千](?=[元人家个件美港欧日英名户吨股]))"
 )
 _SUFFIX = re.compile(
     r"(?a)(?P<more>[余多+])?[ \u00a0-]?(?:"
@@ -235,7 +235,10 @@ _CURRENCY_BEFORE = re.compile(
     rf"|{_alternation(form for form in CURRENCY_PREFIXES if not form[0].isalpha())})[ \u00a0]?$"
 )
 _CURRENCY_LAST = frozenset(form[-1] for form in CURRENCY_PREFIXES)
-_COUNTED_AHEAD = re.compile(rf"(?ai)[ \u00a0](?:{COUNTED})(?![A-Za-z])")
+COUNTED_AHEAD = re.compile(rf"(?ai)[ \u00a0](?:{COUNTED})(?![A-Za-z])")
+_HALF = re.compile("半(?![导数年月日天度夜场球岛径成途价票决壁路空]|个)")
+_HALF_UNITS = {"月": "month", "小时": "hour", "钟头": "hour", "星期": "week", "季度": "quarter", "工作日": "workday"}
+_HALF_INNER = re.compile("|".join(_HALF_UNITS))
 _PER = re.compile(r"(?ai) ?(?:per|/|each) ?(share|employee|person|capita|unit|day|month|year|hour|股|人|年|月|天)")
 _BASIS = {"股": "share", "人": "person", "年": "year", "月": "month", "天": "day", "capita": "person"}
 
@@ -257,7 +260,7 @@ def _starts(forms: Iterable[str]) -> frozenset[str]:
     return frozenset(form[:2].lower() for form in forms)
 
 
-_SCALE_STARTS = _starts((*SCALE_WORDS, *"kmbt", *_CJK_SCALE))
+_SCALE_STARTS = _starts((*SCALE_WORDS, *"kmbt", *_CJK_SCALE, "个万", "个亿"))
 _SUFFIX_STARTS = _starts(
     (
         *(*_MEASURE_BY_FORM, *_DURATION_BY_FORM, *CURRENCY_SUFFIXES, *_COUNTERS, *"余多+%‰x×倍成折"),
@@ -336,6 +339,15 @@ def _suffix(name: str, form: str, end: int, more: bool) -> Suffix | None:
     return Suffix(kind, end, factor=factor, more=more)
 
 
+def half_at(text: str, suffix: Suffix, position: int) -> Suffix | None:
+    """The unit with the 半 behind it: `两年半`, `三个半月`, `三成半`; None where there is none, or it begins a word."""
+    if suffix.kind == "number" or text[position : position + 1] != "半":
+        return None
+    if text[position - 1] == "个" and (inner := _HALF_INNER.match(text, position + 1)):
+        return Suffix("duration", inner.end(), unit=_HALF_UNITS[inner[0]])
+    return replace(suffix, end=position + 1) if _HALF.match(text, position) else None
+
+
 def currency_before(text: str, position: int) -> tuple[str, int]:
     """The currency printed directly before `position`, and where it starts; ("", position) for none."""
     last = position - 1 if text[position - 1 : position] not in {" ", "\u00a0"} else position - 2
@@ -353,7 +365,7 @@ def basis_at(text: str, position: int) -> str:
 
 def is_counted_at(text: str, position: int) -> bool:
     """Whether a unit, scale or counted noun follows: then `2000` before it is no year."""
-    if _COUNTED_AHEAD.match(text, position) or scale_at(text, position, money=False)[0]:
+    if COUNTED_AHEAD.match(text, position) or scale_at(text, position, money=False)[0]:
         return True
     suffix = suffix_at(text, position)
     if suffix is None or suffix.unit == "year" or text[position : position + 1] == "-":
@@ -361,12 +373,8 @@ def is_counted_at(text: str, position: int) -> bool:
     return not text[suffix.end : suffix.end + 1].isascii() or not text[suffix.end : suffix.end + 1].isalnum()
 
 
-def units_named(text: str) -> frozenset[str]:
-    """Units, `%` and currencies that a header names: `基本工资（元）`, `Annual leave (days)`, `Margin (%)`."""
-    return frozenset(name for match in _NAMED.finditer(text) if (name := _unit_name(match[0])))
-
-
-def _unit_name(form: str) -> str:
+def named_unit(form: str) -> str:
+    """The canonical unit, `%` or currency of a form that `NAMED_UNIT` finds; empty for none."""
     lowered = form.lower()
     for table in (_DURATION_BY_FORM, _SUFFIX_CURRENCY, _MEASURE_BY_FORM):
         if lowered in table:
@@ -380,7 +388,7 @@ _NAMED_FORMS = [
     for form in (*_MEASURE_BY_FORM, *_DURATION_BY_FORM, *CURRENCY_SUFFIXES, *CURRENCY_PREFIXES, "%", "percent")
     if len(form) > 1 or not form.isascii() or form in "%$€£"
 ]
-_NAMED = re.compile(
+NAMED_UNIT = re.compile(
     r"(?a)(?<![A-Za-z])"
     rf"(?i:{_alternation(form for form in _NAMED_FORMS if form[0].isascii() and form[0].isalpha())}){_END}"
     rf"|{_alternation(form for form in _NAMED_FORMS if not (form[0].isascii() and form[0].isalpha()))}"

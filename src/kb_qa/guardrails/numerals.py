@@ -12,6 +12,7 @@ from kb_qa.guardrails.measures import (
     Suffix,
     basis_at,
     currency_before,
+    half_at,
     scale_at,
     suffix_at,
 )
@@ -175,14 +176,23 @@ def _is_cell(text: str, start: int, end: int) -> bool:
 
 def _tail(text: str, end: int, *, money: bool) -> _Tail:
     scale, end = scale_at(text, end, money=money)
+    more = False
+    if not scale and text[end : end + 1] in {"余", "多"}:
+        # `20多亿元`: the scale stands behind the mark.
+        scale, after = scale_at(text, end + 1, money=money)
+        more, end = bool(scale), after if scale else end
     footnote = _SUPERSCRIPT.match(text, end)
     end = footnote.end() if footnote else end
-    suffix = suffix_at(text, end)
-    return _Tail(scale, suffix, suffix.end) if suffix else _Tail(scale, Suffix("number", end), end)
+    suffix = suffix_at(text, end) or Suffix("number", end)
+    return _Tail(scale, replace(suffix, more=suffix.more or more), suffix.end)
 
 
 def _built(text: str, front: _Front, tail: _Tail, number: _Value) -> Quantity:
     value, quantum, readings = number
+    half = None if tail.scale else half_at(text, tail.suffix, tail.end)
+    if half is not None:
+        tail = _Tail(0, half, half.end)
+        value, quantum, readings = CONTEXT.add(value, Decimal("0.5")), Decimal("0.1"), ()
     currency = _one_currency(front.currency, tail.suffix.currency)
     kind: Kind = "money" if currency and tail.suffix.kind not in {"percent", "pp", "multiple"} else tail.suffix.kind
     factor = CONTEXT.multiply(tail.suffix.factor, _power(ONE, tail.scale))
@@ -213,6 +223,8 @@ def spelled(text: str, start: int, end: int, value: Decimal, quantum: Decimal) -
     front = _front(text, start)
     if front.parenthesis >= 0:
         front = _Front(start)
+    if text[end : end + 1] in {"余", "多", "个"}:
+        return _built(text, front, _tail(text, end, money=False), (value, quantum, ()))
     suffix = suffix_at(text, end) or Suffix("number", end)
     return _built(text, front, _Tail(0, suffix, suffix.end), (value, quantum, ()))
 
@@ -262,8 +274,9 @@ def _body_value(body: str, locale: str) -> tuple[Decimal, Decimal, tuple[Decimal
     digits = digits.replace(".", "").replace(",", ".") if comma else digits.replace(",", "")
     value = Decimal(digits)
     quantum = _power(ONE, -len(digits.partition(".")[2]))
-    if not locale and re.fullmatch(r"(?a)[1-9]\d{0,2}\.\d{3}", body):
-        return value, quantum, (value, Decimal(body.replace(".", "")))
+    if not locale and re.fullmatch(r"(?a)[1-9]\d{0,2}[.,]\d{3}", body):
+        other = body.replace(".", "") if "." in body else body.replace(",", ".")
+        return value, quantum, (value, Decimal(other))
     return value, quantum, ()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from kb_qa.guardrails.dates import small_number
+from kb_qa.guardrails.measures import COUNTED_AHEAD, scale_at, suffix_at
 from kb_qa.guardrails.quantities import Kind, Quantity, Role
 
 # What makes a bracketed or numbered thing a figure after all: `[812] million`, `Level 5%`.
@@ -96,6 +98,12 @@ _ENUMERATORS = re.compile(
     r"|[一二三四五六七八九十]{1,3}、|[(（][一二三四五六七八九十]{1,3}[)）])"
 )
 
+_GOES_ON = re.compile(
+    r"[，。、；：,.;:！？!?\s)）]|$|[离辞入在被参加已将获达共未仍的和与及或是为至到有没都不就可以来去出]"
+)
+_LOWER_PLURAL = re.compile(r"(?a)\s?(?:[a-z]{2,20} ){0,2}[a-z]{2,20}s\b")
+_LOWER_WORD = re.compile("(?a) [a-z]")
+
 _Pass = tuple[re.Pattern[str], Kind, Role]
 _BEFORE_DATES: tuple[_Pass, ...] = (
     (_LINKS, "id", "id"),
@@ -107,15 +115,19 @@ _BEFORE_DATES: tuple[_Pass, ...] = (
 _AFTER_DATES: tuple[_Pass, ...] = (
     (_VERSIONS, "id", "id"),
     (_NAMES, "id", "id"),
-    (_FOOTNOTE, "marker", "marker"),
 )
 
 
 def markers(text: str) -> Iterator[Quantity]:
-    """`[1]`, `[1](id=3)`, `【2】`, `①`, `[p.3]`, `P4·表格`; the value is the number, or `p` for a page mark."""
+    """`[1]`, `[1](id=3)`, `【2】`, `①`, `[p.3]`, `P4·表格`; the value is the number, or `p` for a page mark.
+
+    With a unit behind it (`[7] days`) it is none, and its number is a figure.
+    """
     for match in _MARKERS.finditer(text):
         if match["page"]:
             value = "p"
+        elif counts_at(text, match.end()):
+            continue
         elif match["circled"]:
             value = "circled"
         else:
@@ -124,9 +136,42 @@ def markers(text: str) -> Iterator[Quantity]:
 
 
 def enumerators(text: str) -> Iterator[Quantity]:
-    """Line-start numbers of lists; the value is the number, or the label as printed."""
+    """Line-start numbers of lists: `1.`, `(2)`, `三、`, `（四）`; the value is the number."""
     for match in _ENUMERATORS.finditer(text):
-        yield _quantity(match.start("label"), match.end("label"), "enum", "enum", match["number"] or match["label"])
+        printed = match["label"].strip("()（）.、． ")
+        number = int(printed) if printed.isdecimal() else small_number(printed)
+        yield _quantity(match.start("label"), match.end("label"), "enum", "enum", str(number or match["label"]))
+
+
+def footnotes(text: str) -> Iterator[Quantity]:
+    """`1,234(1)`, and raised numbers that stand alone; `⁵家` counts something, and is none."""
+    for match in _FOOTNOTE.finditer(text):
+        stands_alone = text[match.start() - 1 : match.start()] in {"", " "} and _LOWER_WORD.match(text, match.end())
+        if match[0][0] == "(" or not (stands_alone or counts_at(text, match.end())):
+            yield _quantity(match.start(), match.end(), "marker", "marker", match[0])
+
+
+def counts_at(text: str, position: int) -> bool:
+    """Whether a scale, unit, counter or counted noun follows, as it follows a number.
+
+    A Chinese one also begins words (`人员`, `年度`, `项目`): it counts where the sentence goes on behind it.
+    """
+    if COUNTED_AHEAD.match(text, position) or scale_at(text, position, money=True)[0]:
+        return True
+    suffix = suffix_at(text, position)
+    if suffix is None or (suffix.kind == "number" and text[position : position + 1] == "+"):
+        return False
+    return text[suffix.end - 1].isascii() or _GOES_ON.match(text, suffix.end) is not None
+
+
+def is_counting_label(text: str, start: int, end: int, *, strict: bool) -> bool:
+    """Whether a bracketed label counts what follows: `(45) employees`, `（四十五）人离职`.
+
+    `strict`: also where any lower-case plural follows, for a list whose numbers nobody follows.
+    """
+    if text[end - 1 : end] not in {")", "）"}:
+        return False
+    return counts_at(text, end) or (strict and _LOWER_PLURAL.match(text, end) is not None)
 
 
 def before_dates() -> tuple[Callable[[str], Iterator[Quantity]], ...]:
@@ -136,7 +181,7 @@ def before_dates() -> tuple[Callable[[str], Iterator[Quantity]], ...]:
 
 def after_dates() -> tuple[Callable[[str], Iterator[Quantity]], ...]:
     """Versions, ids and footnote marks, one pass each: `31.03.2025` is a date first, `Q3` a quarter."""
-    return tuple(_reader(*each) for each in _AFTER_DATES)
+    return (*(_reader(*each) for each in _AFTER_DATES), footnotes)
 
 
 def remaining_names(text: str) -> Iterator[Quantity]:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from kb_qa.guardrails import numerals
 from kb_qa.guardrails.measures import GENERIC_COUNTERS, scale_at, suffix_at
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Quantity
+from kb_qa.guardrails.shares import ALONE, BIG, HALF, half, share
 
 _DIGITS = {
     **{character: value for value, character in enumerate("零一二三四五六七八九")},
@@ -35,14 +36,20 @@ _MIXED = re.compile(
     rf"(?a)(?<![0-9A-Za-z_.,])\d{{1,12}}(?:\.\d{{1,6}})?[十百千万亿兆]{{1,3}}零?(?:\d{{1,4}}"
     rf"(?![\d.,年月%])|[{_D}十])[0-9{_C}]{{0,20}}(?![0-9年])"
 )
+# Numbers that name no single value: kept as printed, and equal only to the same print.
 _VAGUE_CJK = re.compile(
-    rf"(?:好几|数以|若干|数|几|上|成)[十百千万亿]{{1,4}}(?:计)?"
-    rf"|[{_D}十][十百千万亿]{{0,2}}几[十百千万亿]{{0,2}}"
-    r"|[二三四五六七八九两][三四五六七八九](?=[个家名人种项年月天次倍台件])"
+    rf"(?<![{_C}])(?:(?:好几|数以|若干|数|几|上|成)[十百千万亿]{{1,4}}(?:计)?"
+    rf"|[{_C}]{{1,12}}几[十百千万亿]{{0,4}}"
+    r"|[二三四五六七八九两][三四五六七八九](?=[个家名人种项年月天次倍台件]))"
 )
+_IDIOMS = frozenset("一五一十 三三两两 七七八八 三三五五 一一 万一".split())
 _ORDINAL = re.compile(rf"(?a)第 ?(?P<number>\d{{1,5}}|[{_C}]{{1,8}})")
 _CJK = re.compile(rf"[{_C}]{{1,40}}(?:点[{_D}]{{1,12}}[万亿兆]{{0,2}})?")
-_DOUBLING = re.compile(rf"(?a)翻(?P<number>[{_D}]|\d)?番|翻倍|一半|半数|对半")
+_DOUBLING = re.compile(
+    rf"(?a)翻[了过]?(?:近|约|将近|超过?)?(?P<number>[{_D}]|\d{{1,2}}|好?几)?番|翻了?倍|一半|半数(?!据)|对半"
+)
+_HALF_ALONE = re.compile("(?<![上下前后多大过一来每])半个?(?P<unit>年|天|日|月|小时|钟头|世纪)(?![度报刊板初末底])")
+_HALF_UNITS = {"年": "year", "天": "day", "日": "day", "月": "month", "小时": "hour", "钟头": "hour", "世纪": "century"}
 _BOUND_BEFORE = re.compile("(?:逾|近|超|超过|过|约|大约|达|达到|突破|将近|接近|不到|不足)$")
 _UNIT_ONE = re.compile("(?a)个月|小时|分钟|元|美元|公里|吨|公斤|倍|成|折|个?百分点|万|亿")
 _YEAR_ONE = re.compile("[年天周](?![来一度间])")
@@ -60,39 +67,26 @@ _SMALL = {
 _TY = {
     word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
-_BIG = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _PLURALS = ("hundreds", "thousands", "millions", "billions", "trillions", "dozens")
-_TIMES = {"doubled": 1, "doubling": 1, "double": 1, "doubles": 1}
-_MULTIPLES = {"tripled": "3", "triple": "3", "tripling": "3", "quadrupled": "4", "halved": "0.5", "halving": "0.5"}
-_MULTIPLES |= {
-    "twofold": "2",
-    "threefold": "3",
-    "fourfold": "4",
-    "fivefold": "5",
-    "tenfold": "10",
-    "twice": "2",
-    "thrice": "3",
-}
-_ALONE = (*_TIMES, *_MULTIPLES, "half")
-_CARDINALS = (*_SMALL, *_TY, "hundred", *_BIG, "dozen")
+_CARDINALS = (*_SMALL, *_TY, "hundred", *BIG, "dozen")
 
-ENGLISH_WORD = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join((*_CARDINALS, *_PLURALS, *_ALONE))})(?![A-Za-z])")
+ENGLISH_WORD = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join((*_CARDINALS, *_PLURALS, *ALONE))})(?![A-Za-z])")
 _CARDINAL = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join(_CARDINALS)})(?![A-Za-z])")
 _VAGUE = re.compile(
     r"(?ai)(?<![A-Za-z])(?:(?:several|a few|few|many|some|tens of|hundreds of|thousands of) "
     r"(?:hundreds?|thousands?|millions?|billions?|dozens?)"
     rf"|{'|'.join(_PLURALS)}|(?:double|triple|single)-digits?)(?![A-Za-z])"
 )
-_HALF = re.compile(
-    r"(?ai)(?<![A-Za-z])(?P<article>half an?|half|an? quarter(?= (?:million|billion|of)))"
-    r"(?P<rest>[ -](?P<big>thousand|million|billion|trillion|dozen|hour|year|day|month)(?:ly)?)?(?![A-Za-z])"
-)
 _DENOMINATOR = re.compile(
     r"(?ai)[ -](?P<name>halves|thirds?|quarters?(?= of| the)|(?<=-)quarters?|fourths?|fifths?"
-    r"|sixths?|eighths?|tenths?)(?![A-Za-z])"
+    r"|sixths?|sevenths?|eighths?|ninths?|tenths?)(?![A-Za-z])"
 )
-_DENOMINATORS = {"halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
-_ALONE_PATTERN = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join((*_TIMES, *_MULTIPLES))})(?![A-Za-z])")
+_DENOMINATORS = {"halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6}
+_DENOMINATORS |= {"seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}
+_NUMBER = rf"(?:\d|\x00|one\b|{'|'.join(_CARDINALS)})"
+# "nine out of ten", "one in five", "two meals per day" are figures, and no list of reasons.
+_PROPORTION_AFTER = re.compile(rf"(?ai) (?:out of|(?:[a-z]+ )?(?:per|of every)\b|in (?:every |each )?{_NUMBER})")
+_PROPORTION_BEFORE = re.compile(rf"(?ai)(?:\bper|out of(?: the)?|\bevery|{_NUMBER}[a-z]* in(?: every)?) $")
 _GAP = re.compile(r"(?ai)[ \u00a0-]|,? and |\n")
 _ARTICLE = re.compile(r"(?ai)(?<![A-Za-z])an? $")
 _POINT = re.compile(r"(?ai) point ")
@@ -106,7 +100,7 @@ def chinese(text: str) -> Iterator[Quantity]:
     for match in _FRACTION.finditer(text):
         below, above = parse_chinese(match["below"]), parse_chinese(match["above"])
         if below and above and below[0]:
-            yield _share(above[0], below[0], match.start(), match.end())
+            yield share(above[0], below[0], match.start(), match.end())
     for match in _DOUBLING.finditer(text):
         yield _doubling(match)
     for match in _ORDINAL.finditer(text):
@@ -115,29 +109,66 @@ def chinese(text: str) -> Iterator[Quantity]:
             soft = not match["number"].isascii() and parsed[0] <= 10
             yield Quantity("ordinal", parsed[0], match.start(), match.end(), soft=soft)
     for match in _VAGUE_CJK.finditer(text):
-        yield Quantity("count", match[0], match.start(), match.end(), approximate=True)
+        yield _vague(text, *match.span())
 
 
 def mixed(text: str) -> Iterator[Quantity]:
     """Digits and Chinese numerals in one number: `7千3百`, `3亿2千万`, `1万2`."""
     for match in _MIXED.finditer(text):
         parsed = parse_chinese(match[0])
-        if parsed:
-            quantity = numerals.spelled(text, match.start(), match.end(), *parsed)
-            yield replace(quantity, scale=_scale_of(match[0]))
+        if parsed is None:
+            yield _vague(text, *match.span())
+            continue
+        quantity = numerals.spelled(text, match.start(), match.end(), *parsed)
+        yield replace(quantity, scale=_scale_of(match[0]))
 
 
 def chinese_numerals(text: str) -> Iterator[Quantity]:
-    """Chinese numerals that are numbers and not idioms (`一些`, `统一`, `万一`)."""
+    """Chinese numerals that are numbers and not idioms (`一些`, `统一`, `万一`); `半年` where no number has the 半."""
     for match in _CJK.finditer(text):
         start, end = match.span()
+        if match[0] in _IDIOMS:
+            continue
         parsed = parse_chinese(match[0])
-        if parsed is None or not _is_number(text, start, end):
+        if parsed is None or _is_approximate(match[0]):
+            if not set(match[0]).isdisjoint(_D) and _counts(text, match):
+                yield _vague(text, start, end)
+            continue
+        if not _is_number(text, start, end):
             continue
         quantity = numerals.spelled(text, start, end, *parsed)
         generic = quantity.kind == "number" or quantity.unit in GENERIC_COUNTERS
-        soft = generic and not quantity.currency and parsed[0] <= 10 and "点" not in match[0]
-        yield replace(quantity, scale=_scale_of(match[0]), soft=soft)
+        plain = quantity.value == parsed[0] <= 10 and "点" not in match[0]
+        soft = generic and plain and not quantity.currency and not quantity.bound
+        yield replace(quantity, scale=quantity.scale or _scale_of(match[0]), soft=soft)
+    for match in _HALF_ALONE.finditer(text):
+        yield Quantity("duration", Decimal("0.5"), *match.span(), unit=_HALF_UNITS[match["unit"]])
+
+
+def unread(text: str) -> Iterator[tuple[int, int]]:
+    """Runs of Chinese digits and powers of ten with a unit behind them, in what no quantity owns: `百八十人`."""
+    for match in _CJK.finditer(text):
+        is_mixed = not set(match[0]).isdisjoint(_D) and not set(match[0]).isdisjoint(_M)
+        if is_mixed and match[0] not in _IDIOMS and suffix_at(text, match.end()) is not None:
+            yield match.span()
+
+
+def _counts(text: str, match: re.Match[str]) -> bool:
+    return not set(match[0]).isdisjoint(_M + "廿卅") or suffix_at(text, match.end()) is not None
+
+
+def _is_approximate(run: str) -> bool:
+    """`两三`, `五六`: neighbours, and no number in digits (`五八`)."""
+    if len(run) != 2 or not set(run) <= set(_D[1:10] + "两"):
+        return False
+    return run == "三五" or _DIGITS[run[1]] == _DIGITS[run[0]] + 1
+
+
+def _vague(text: str, start: int, end: int) -> Quantity:
+    quantity = numerals.spelled(text, start, end, ONE, ONE)
+    printed = text[start:end] + ("半" if "半" in text[end : quantity.end] else "")
+    kind = "count" if quantity.kind == "number" else quantity.kind
+    return replace(quantity, kind=kind, value=printed, lo=None, hi=None, readings=(), approximate=True)
 
 
 def parse_chinese(text: str) -> tuple[Decimal, Decimal] | None:
@@ -245,18 +276,12 @@ def _parts(match: re.Match[str]) -> Iterator[Quantity]:
     )
 
 
-def _share(above: Decimal, below: Decimal, start: int, end: int) -> Quantity:
-    """A fraction as percent where that ends (3/4: 75), else as `2/3`."""
-    percent = CONTEXT.divide(CONTEXT.multiply(above, Decimal(100)), below)
-    if percent == CONTEXT.quantize(percent, Decimal("0.0001")):
-        return Quantity("percent", percent, start, end, quantum=Decimal("0.1"))
-    return Quantity("number", f"{above}/{below}", start, end)
-
-
 def _doubling(match: re.Match[str]) -> Quantity:
     if match[0] in {"一半", "半数", "对半"}:
         return Quantity("percent", Decimal(50), match.start(), match.end())
     printed = match["number"] or "一"
+    if "几" in printed:
+        return Quantity("doubling", printed, match.start(), match.end(), approximate=True)
     times = int(printed) if printed.isascii() else _DIGITS[printed]
     return Quantity("doubling", Decimal(times), match.start(), match.end())
 
@@ -283,34 +308,10 @@ def english(text: str) -> Iterator[Quantity]:
     """Cardinal phrases, halves and quarters, doublings, vague plurals, in the order in which they own a span."""
     for match in _VAGUE.finditer(text):
         yield Quantity("count", match[0].lower(), match.start(), match.end(), approximate=True)
-    for match in _HALF.finditer(text):
+    for match in HALF.finditer(text):
         if match["big"]:
-            yield _half(text, match)
+            yield half(text, match)
     yield from _cardinals(text)
-
-
-def english_shares(text: str) -> Iterator[Quantity]:
-    """`half`, `half a million`, `a quarter of`, `doubled`, `twice`: what is left when the cardinals are read."""
-    for match in _HALF.finditer(text):
-        yield _half(text, match)
-    for match in _ALONE_PATTERN.finditer(text):
-        word = match[0].lower()
-        if word in _TIMES:
-            yield Quantity("doubling", Decimal(1), match.start(), match.end())
-        else:
-            yield Quantity("multiple", Decimal(_MULTIPLES[word]), match.start(), match.end())
-
-
-def _half(text: str, match: re.Match[str]) -> Quantity:
-    part = Decimal("0.25") if "quarter" in match["article"].lower() else Decimal("0.5")
-    big = (match["big"] or "").lower()
-    if not big:
-        return Quantity("percent", CONTEXT.multiply(part, Decimal(100)), match.start(), match.end())
-    if big in _BIG or big == "dozen":
-        value = CONTEXT.multiply(part, Decimal(12)) if big == "dozen" else CONTEXT.scaleb(part, _BIG[big])
-        quantity = numerals.spelled(text, match.start(), match.end(), value, value)
-        return replace(quantity, scale=_BIG.get(big, 0))
-    return Quantity("duration", part, match.start(), match.end(), unit=big, quantum=Decimal("0.1"))
 
 
 def _cardinals(text: str) -> Iterator[Quantity]:
@@ -331,23 +332,21 @@ def _phrase(text: str, tokens: list[tuple[int, int, str]], index: int) -> tuple[
     for start, _, word in tokens[index : index + 16]:
         if used and _GAP.fullmatch(text, tokens[index + used - 1][1], start) is None:
             break
-        if word in _SMALL and (
-            not last or last == "hundred" or last in _BIG or (last in _TY and 0 < _SMALL[word] < 10)
-        ):
+        if word in _SMALL and (not last or last == "hundred" or last in BIG or (last in _TY and 0 < _SMALL[word] < 10)):
             current += _SMALL[word]
-        elif word in _TY and (not last or last == "hundred" or last in _BIG):
+        elif word in _TY and (not last or last == "hundred" or last in BIG):
             current += _TY[word]
         elif word == "hundred" and (not last or last in _SMALL or last in _TY):
             current = (current or 1) * 100
-        elif word in _BIG and _BIG[word] < last_scale and (current or not last):
-            last_scale = _BIG[word]
+        elif word in BIG and BIG[word] < last_scale and (current or not last):
+            last_scale = BIG[word]
             total, current = CONTEXT.add(total, CONTEXT.scaleb(Decimal(current or 1), last_scale)), 0
         elif word == "dozen" and (not last or last in _SMALL):
             return used + 1, Decimal(12 * (current or 1)), 0
         else:
             break
         used, last = used + 1, word
-    scale = last_scale if last in _BIG else 0
+    scale = last_scale if last in BIG else 0
     return max(used, 1), CONTEXT.add(total, Decimal(current)), scale
 
 
@@ -356,18 +355,21 @@ def _cardinal(text: str, tokens: list[tuple[int, int, str]], value: Decimal, sca
     denominator = _DENOMINATOR.match(text, end)
     if denominator:
         name = denominator["name"].lower().removesuffix("s") if denominator["name"].lower() != "halves" else "halves"
-        return _share(value, Decimal(_DENOMINATORS[name]), start, denominator.end())
+        return share(value, Decimal(_DENOMINATORS[name]), start, denominator.end())
     value, quantum, end = _with_decimals(text, end, value, quantum)
-    if tokens[0][2] in {"hundred", "dozen", *_BIG}:
+    if tokens[0][2] in {"hundred", "dozen", *BIG}:
         article = _ARTICLE.search(text, max(0, start - 4), start)
-        if article is None and tokens[0][2] in _BIG:
+        if article is None and tokens[0][2] in BIG:
             # "USD million" states a scale; it is no million.
             return Quantity("ref", text[start:end], start, end, role="ref")
         start = article.start() if article else start
     spelled = numerals.spelled(text, start, end, value, quantum)
     if len(tokens) == 1 and tokens[0][2] == "one" and spelled.kind in {"number", "count"}:
         return None
-    soft = value <= 10 and spelled.kind == "number" and not spelled.currency and not scale and end == tokens[-1][1]
+    soft = 0 < value <= 10 and spelled.kind == "number" and not spelled.currency and not scale and end == tokens[-1][1]
+    soft = soft and not (
+        _PROPORTION_AFTER.match(text, end) or _PROPORTION_BEFORE.search(text[max(0, start - 24) : start])
+    )
     return replace(spelled, scale=scale, soft=soft and tokens[-1][2] not in {"dozen", "hundred"})
 
 

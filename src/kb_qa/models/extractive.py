@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
@@ -92,7 +93,7 @@ class ExtractiveModel:
         return "extractive"
 
     async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
-        chosen = self.choose(question, context)
+        chosen = await asyncio.to_thread(self.choose, question, context)
         for position, candidate in enumerate(chosen):
             text = spoken(candidate.block, question, unit=candidate.unit)
             yield TextDelta(f"\n{text}" if position else text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Header
@@ -66,15 +66,10 @@ async def stored_answer_events(
     if last_event_id and not _EVENT_ID.fullmatch(last_event_id):
         raise InputError("Last-Event-ID must be the id of an event: a whole number")
     seen = int(last_event_id or 0)
-    rest = [event for event in events if event.id > seen]
-    if not rest and seen:
+    if seen and seen >= events[-1].id and events[-1].event in {"end", "error"}:
         return Response(status_code=204)
-    return event_stream(_replayed(rest), request_id=request_id)
-
-
-async def _replayed(events: Sequence[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
-    for event in events:
-        yield event
+    replay = parts.open_answers.replay(parts.knowledge_base.library, answer_id, seen)
+    return event_stream(replay, request_id=request_id)
 
 
 def answer_text(events: Sequence[AnswerEvent]) -> str:

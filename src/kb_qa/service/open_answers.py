@@ -15,6 +15,7 @@ from kb_qa.answers import AnswerEvent
 from kb_qa.errors import NotFoundError
 from kb_qa.protocols import Library
 
+FOLLOW_SECONDS = 0.2
 _ANSWER_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -38,7 +39,19 @@ class OpenAnswers:
         """The events of a stored answer, or so far of an open one. Raises NotFoundError where there is neither."""
         if not _ANSWER_ID.fullmatch(answer_id):
             raise NotFoundError("there is no answer with this id")
-        events = await asyncio.to_thread(library.answer, answer_id) or self.events.get(answer_id)
+        events: Sequence[AnswerEvent] | None = self.events.get(answer_id)
+        events = events or await asyncio.to_thread(library.answer, answer_id)
         if not events:
             raise NotFoundError("there is no answer with this id")
         return tuple(events)
+
+    async def replay(self, library: Library, answer_id: str, seen: int) -> AsyncGenerator[AnswerEvent]:
+        """The events after number `seen`, those still to come included."""
+        is_open = True
+        while is_open:
+            is_open = answer_id in self.events
+            for event in await self.find(library, answer_id):
+                if event.id > seen:
+                    seen = event.id
+                    yield event
+            await asyncio.sleep(FOLLOW_SECONDS if is_open else 0)

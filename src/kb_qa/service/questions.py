@@ -46,5 +46,5 @@ class SearchBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: QuestionText
-    k: int = Field(default=8, ge=1, le=100)
+    k: int = Field(default=8, ge=1, le=200)
     filters: FilterBody = FilterBody()

@@ -140,10 +140,8 @@ function markShown() {
 }
 
 function noticeNodes() {
-  const notices = answer.withheld.map((item) => {
-    const figures = (item.figures ?? []).map((figure) => String(figure.raw)).join(", ");
-    return notice("withheld", labels.withheld, figures);
-  });
+  // Why a sentence is missing, and never the figure that nothing supports.
+  const notices = answer.withheld.length ? [notice("withheld", labels.withheld, String(answer.withheld.length))] : [];
   if (answer.refusal) notices.push(notice("calm", labels.refused, answer.refusal.message));
   if (answer.error) {
     const { message, retryable, request_id: request } = answer.error;
