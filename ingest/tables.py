@@ -14,6 +14,7 @@ from typing import Any
 
 import pymupdf
 
+from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
 from ingest.grid_repairs import repaired, with_bullets
 from ingest.layout import LayoutBox
@@ -128,7 +129,8 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
     cells = _joined_where_text_runs_on(cells, grid.header_rows)
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
-    cells, outside, proposed = repaired(_without_empty(cells), proposed)
+    cells, proposed = cut_columns(_without_empty(cells), proposed)
+    cells, outside, proposed = repaired(cells, proposed)
     cells = _without_empty(cells)
     if not is_table(cells):
         return None, list(lines)

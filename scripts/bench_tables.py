@@ -8,6 +8,7 @@ space left out. Cell text: of cells whose printed boxes overlap by half, exact b
 """
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -228,7 +229,7 @@ def relations(grids: Sequence[Sequence[GridCell]]) -> Relations:
         pairs: set[tuple[int, int, str]] = set()
         for direction, places in lines:
             axis = 0 if direction == "right" else 1
-            for one, other in zip(places, places[1:], strict=False):
+            for one, other in itertools.pairwise(places):
                 if one[axis] == other[axis] and slots[one] != slots[other]:
                     pairs.add((slots[one], slots[other], direction))
         result.update((bare(grid[one].text), bare(grid[other].text), direction) for one, other, direction in pairs)
