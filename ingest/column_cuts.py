@@ -20,7 +20,7 @@ Cuts = Mapping[int, Sequence[float]]
 
 
 def cut_columns(cells: Sequence[DraftCell], header_rows: int) -> tuple[list[DraftCell], int]:
-    """The cells, columns parted where the figures in them are; and the number of header rows, of which some may be new."""
+    """The cells, columns parted where the figures in them are; and the number of header rows, new ones with them."""
     columns = {cell.column for cell in cells if cell.column_span == 1}
     cuts = {column: found for column in columns if (found := _cuts(cells, column, header_rows))}
     if not cuts:

@@ -31,8 +31,8 @@ class DraftCell:
 class DraftTable:
     """Cells in row order. `headers` are runs of header rows as [start, stop): at the top, and where a new part begins.
 
-    `caption` and the rest are read from around the table. `page_starts` are the rows with which a later page begins, and
-    that page, where the table goes on there.
+    `caption` and the rest are read from around the table. `page_starts` are the rows with which a later page
+    begins, and that page, where the table goes on there.
     """
 
     cells: tuple[DraftCell, ...]
@@ -81,7 +81,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """The rest of a paragraph or of a table, on a later page; of a table its lines only, the cells are in the first part."""
+    """The rest of a paragraph or of a table, on a later page; a table's lines only: the first part has its cells."""
 
     page: int
     draft: Draft

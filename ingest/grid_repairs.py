@@ -1,4 +1,4 @@
-"""Corrects a table's grid by what is printed in it: cells that hold several, rows that are one, titles and notes inside."""
+"""Corrects a table's grid by what is printed in it: cells that are several, rows that are one, titles and notes."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _row_taken_out(cells: Sequence[DraftCell], row: int) -> list[DraftCell]:
 
 
 def _wraps(upper: DraftCell, lower: DraftCell) -> bool:
-    """Whether the text of the upper cell goes on in the lower one: no more white than between lines, no new beginning."""
+    """Whether the text of the upper cell goes on in the lower one: little white, and no new beginning."""
     if not upper.text or not lower.text:
         return False
     size = max(line.size for line in (*upper.lines, *lower.lines))
