@@ -59,7 +59,8 @@ def with_bullets(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
 
 def _without_banners(cells: Sequence[DraftCell], header_rows: int) -> tuple[list[DraftCell], list[PrintedLine], int]:
     """Cells without a numbered title in the first row and without notes in the last ones."""
-    result, outside = list(cells), []
+    result = list(cells)
+    outside: list[PrintedLine] = []
     while (only := _only_cell(result, 0)) is not None and NUMBERED.match(only.text):
         outside.extend(only.lines)
         result = [replace(cell, row=cell.row - 1) for cell in result if cell.row > 0]
