@@ -2,9 +2,9 @@
 
     python scripts/bench_tables.py [FOLDER] [--files N] [--workers N]
 
-FOLDER holds `NAME.pdf` with `NAME.pdf.tables.json` (ICDAR 2013; pages from 0, boxes of the printed text). A table on two
-pages counts once a page. Structure: relations between neighbouring filled cells (text, text, direction), blanks skipped.
-Cell text: of cells whose printed boxes overlap by half, exact but for white space and ligatures.
+FOLDER holds `NAME.pdf` with `NAME.pdf.tables.json` (ICDAR 2013; pages from 0, boxes of the printed text). A table on
+two pages counts once a page. Structure: relations between neighbouring filled cells (text, text, direction).
+Blanks are skipped. Cell text: of cells whose printed boxes overlap by half, exact but for white space and ligatures.
 """
 
 import argparse
