@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import pymupdf
 
 from ingest.drafts import PageDraft
-from ingest.layout import page_drafts, predict_layout, trusted_boxes
+from ingest.layout import LayoutBox, page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, Reading, page_of_words, read_page
 from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.plain_page import plain_boxes
 from ingest.table_captions import with_surroundings
 from ingest.tables import find_tables
 from ingest.turned import CLOCKWISE, Turn
@@ -162,13 +163,26 @@ def looks_like_language(lines: Sequence[PrintedLine]) -> bool:
     return bool(words) and plain >= 0.75 * len(words)
 
 
+def _boxes(
+    page: pymupdf.Page, shown: Sequence[PrintedLine], content: _Content, pictures: Sequence[BBox]
+) -> list[LayoutBox]:
+    """The layout model's, on a page that needs it."""
+    if content.origin == "text-layer":
+        drawn = sum(len(drawing["items"]) for drawing in page.get_cdrawings())
+        frame = BBox(0.0, 0.0, page.rect.width, page.rect.height)
+        boxes = plain_boxes(shown, frame, drawn=drawn, pictures=len(pictures))
+        if boxes is not None:
+            return boxes
+    return predict_layout(page)
+
+
 def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequence[BBox]) -> PageDraft:
     shown = [line for line in content.lines if not line.words[0].hidden]
     if not shown:
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
         return PageDraft(facts, tuple(drafts))
     surface = page if content.reading is None else page_of_words(page, content.reading)
-    boxes = predict_layout(surface)
+    boxes = _boxes(surface, shown, content, pictures)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     drafts = page_drafts(
         tables.lines,
