@@ -8,7 +8,7 @@ from typing import Any
 
 from kb_qa.answers import Citation, Language, Level, LevelChoice
 from kb_qa.elements import Block, Chunk
-from kb_qa.geometry import Region
+from kb_qa.geometry import Page, Quality, Region
 from kb_qa.records import chunk_place
 
 TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
@@ -18,6 +18,7 @@ TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
 
 # A recognised text of less confidence is shown with its picture.
 SURE = 0.9
+GRADES = ("good", "fair", "poor")  # best first
 
 
 def label(
@@ -70,14 +71,20 @@ def build_citation(
     span: tuple[int, int],
     language: Language,
     level: LevelChoice = "auto",
+    grade: str = "good",
 ) -> Citation:
     """The citation of `block` for the claim at `span` of the answer, from what is stored alone (S5.3).
 
-    `located` is left open: `dataclasses.replace(citation, located=locate(…))` adds the rectangles.
+    `grade` is that of the pages it stands on (`worst_quality`). `located` is left open: `dataclasses.replace(citation, located=locate(…))` adds the rectangles.
     """
     regions = block.regions or chunk.regions
     resolved = resolve_level(
-        level, element_type=chunk.element_type, origin=chunk.origin, confidence=chunk.confidence, regions=regions
+        level,
+        element_type=chunk.element_type,
+        origin=chunk.origin,
+        confidence=chunk.confidence,
+        regions=regions,
+        grade=grade,
     )
     return Citation(
         number=number,
@@ -131,19 +138,29 @@ def resolve_level(
     origin: str,
     confidence: float | None,
     regions: Sequence[Region],
+    grade: str = "good",
 ) -> Level:
     """The level that the choice comes to for this source.
 
     "auto" shows the picture of what went through a conversion that can go wrong (a table, an image, a recognised
-    text or one of low confidence) and the page of everything else. A region without geometry falls back to the page, a
+    text or one of low confidence, anything on a page graded below "good") and the page of everything else. A region without geometry falls back to the page, a
     page that does not exist to the text.
     """
     converted = element_type != "text" or origin in ("ocr", "caption")
-    unsure = confidence is not None and confidence < SURE
+    unsure = grade != "good" or (confidence is not None and confidence < SURE)
     wanted: Level = choice if choice != "auto" else "region" if converted or unsure else "page"
     if wanted == "region" and not any(region.bbox is not None for region in regions):
         wanted = "page"
     return "text" if wanted == "page" and not regions else wanted
+
+
+def worst_quality(pages: Iterable[Page | None]) -> Quality | None:
+    """The worst grade of the pages with the reasons of all; None where no page is known."""
+    qualities = [page.quality for page in pages if page is not None]
+    if not qualities:
+        return None
+    grade = max((quality.grade for quality in qualities), key=GRADES.index)
+    return Quality(grade, tuple(dict.fromkeys(reason for quality in qualities for reason in quality.reasons)))
 
 
 def _label_at(

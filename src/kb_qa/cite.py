@@ -115,6 +115,7 @@ class AnswerWriter:
             self.transcript.citation(citation)
 
     def _citation(self, chunk: Chunk, block: Block, span: tuple[int, int]) -> Citation:
+        quality = self.transcript.quality(chunk.document_id, block.regions or chunk.regions)
         citation = build_citation(
             chunk,
             block,
@@ -122,6 +123,7 @@ class AnswerWriter:
             span=span,
             language=self.question.language,
             level=self.question.level,
+            grade="good" if quality is None else quality.grade,
         )
         return replace(citation, located=self._located(block))
 
