@@ -17,6 +17,7 @@ from ingest.layout import page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, Reading, page_of_words, read_page
 from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.receipts import is_receipt, with_receipt_rows
 from ingest.table_captions import with_surroundings
 from ingest.tables import find_tables
 from ingest.turned import CLOCKWISE, Turn
@@ -117,6 +118,7 @@ def _read_by_ocr(
     kept = [reading.turn.line(line) for line in lines if line.words[0].hidden or strange <= 0.3]
     shown = [line.bbox for line in kept if not line.words[0].hidden]
     read = [line for line in reading.lines if not any(line.bbox.overlap(box) > 0.5 for box in shown)]
+    read = with_receipt_rows(read, reading.turn.back.width)
     if not read:
         return _Content(tuple(lines), "text-layer" if shown else "ocr", Quality())
     reasons = [f"read by OCR, confidence {reading.confidence:.2f}"]
@@ -168,7 +170,8 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
         return PageDraft(facts, tuple(drafts))
     surface = page if content.reading is None else page_of_words(page, content.reading)
-    boxes = predict_layout(surface)
+    rows = content.reading is not None and is_receipt(shown, surface.rect.width)
+    boxes = [] if rows else predict_layout(surface)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     drafts = page_drafts(
         tables.lines,

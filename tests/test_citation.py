@@ -7,7 +7,15 @@ from dataclasses import replace
 import pytest
 
 from kb_qa.answers import Language, Level, LevelChoice
-from kb_qa.citation import build_citation, citation_from_metadata, label, one_line, resolve_level, worst_quality
+from kb_qa.citation import (
+    build_citation,
+    citation_from_metadata,
+    label,
+    level_on,
+    one_line,
+    resolve_level,
+    worst_quality,
+)
 from kb_qa.elements import Block, Chunk
 from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.records import metadata_of
@@ -95,9 +103,11 @@ def test_a_level_that_cannot_be_had_falls_back(regions: tuple[Region, ...], expe
 @pytest.mark.parametrize(("grade", "expected"), [("good", "page"), ("fair", "region"), ("poor", "region")])
 def test_auto_shows_the_picture_of_what_stands_on_a_doubtful_page(grade: str, expected: Level) -> None:
     """Plain text on a page that was graded fair or poor is shown as it is printed; a fixed choice stays."""
-    whole = parts((Region(4, BOX),))
-    assert build_citation(*whole, number=1, span=(0, 5), language="en", grade=grade).level == expected
-    assert build_citation(*whole, number=1, span=(0, 5), language="en", level="page", grade=grade).level == "page"
+    level = level_on(Quality(grade), "auto")
+    assert (
+        build_citation(*parts((Region(4, BOX),)), number=1, span=(0, 5), language="en", level=level).level == expected
+    )
+    assert level_on(Quality(grade), "page") == "page"
 
 
 def test_the_worst_page_grades_a_citation() -> None:

@@ -71,20 +71,14 @@ def build_citation(
     span: tuple[int, int],
     language: Language,
     level: LevelChoice = "auto",
-    grade: str = "good",
 ) -> Citation:
     """The citation of `block` for the claim at `span` of the answer, from what is stored alone (S5.3).
 
-    `grade` is that of the pages it stands on (`worst_quality`). `located` is left open: `dataclasses.replace(citation, located=locate(…))` adds the rectangles.
+    `located` is left open: `dataclasses.replace(citation, located=locate(…))` adds the rectangles.
     """
     regions = block.regions or chunk.regions
     resolved = resolve_level(
-        level,
-        element_type=chunk.element_type,
-        origin=chunk.origin,
-        confidence=chunk.confidence,
-        regions=regions,
-        grade=grade,
+        level, element_type=chunk.element_type, origin=chunk.origin, confidence=chunk.confidence, regions=regions
     )
     return Citation(
         number=number,
@@ -138,20 +132,24 @@ def resolve_level(
     origin: str,
     confidence: float | None,
     regions: Sequence[Region],
-    grade: str = "good",
 ) -> Level:
     """The level that the choice comes to for this source.
 
     "auto" shows the picture of what went through a conversion that can go wrong (a table, an image, a recognised
-    text or one of low confidence, anything on a page graded below "good") and the page of everything else. A region without geometry falls back to the page, a
+    text or one of low confidence) and the page of everything else. A region without geometry falls back to the page, a
     page that does not exist to the text.
     """
     converted = element_type != "text" or origin in ("ocr", "caption")
-    unsure = grade != "good" or (confidence is not None and confidence < SURE)
+    unsure = confidence is not None and confidence < SURE
     wanted: Level = choice if choice != "auto" else "region" if converted or unsure else "page"
     if wanted == "region" and not any(region.bbox is not None for region in regions):
         wanted = "page"
     return "text" if wanted == "page" and not regions else wanted
+
+
+def level_on(quality: Quality | None, choice: LevelChoice) -> LevelChoice:
+    """The choice for text on pages of this quality: "auto" shows the picture of what stands on a doubtful page."""
+    return "region" if choice == "auto" and quality is not None and quality.grade != "good" else choice
 
 
 def worst_quality(pages: Iterable[Page | None]) -> Quality | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Located, ModelStop, Question, Refusal
-from kb_qa.citation import build_citation
+from kb_qa.citation import build_citation, level_on
 from kb_qa.elements import Block, Chunk
 from kb_qa.generate import Claim
 from kb_qa.guardrails.check import check_unit
@@ -122,8 +122,7 @@ class AnswerWriter:
             number=self.numbering.number((chunk, block)),
             span=span,
             language=self.question.language,
-            level=self.question.level,
-            grade="good" if quality is None else quality.grade,
+            level=level_on(quality, self.question.level),
         )
         return replace(citation, located=self._located(block))
 

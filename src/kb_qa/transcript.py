@@ -43,7 +43,7 @@ def area_url(document_id: str, region: Region) -> str | None:
 
 @dataclass(slots=True)
 class Transcript:
-    """Each method appends one event and returns it. `page_of` gives sizes, for boxes as shares of the page, and quality."""
+    """Each method appends one event and returns it. `page_of` gives sizes, for shares of the page, and quality."""
 
     answer_id: str
     question: Question
