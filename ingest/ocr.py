@@ -23,6 +23,8 @@ OCR_DPI = 200.0
 SHOWN_DPI = 100.0  # for the layout model
 WELL_READ = 0.85
 MARGIN = 0.15  # of the height of a line's ink, left around it: a box that people draw has one
+LEAST_LINE = 8  # pixels
+LINE_MEGAPIXELS = 2.0
 LEAST_SIDE = 32  # pixels; RapidOCR fails on slivers
 
 Picture = NDArray[np.uint8]
@@ -91,9 +93,21 @@ def _stands_on_side(reading: Reading) -> bool:
     return sum(box.height > 1.5 * box.width for box in long) * 2 > len(long)
 
 
-def _rendered(page: pymupdf.Page, scale: float) -> Picture:
+def read_line(page: pymupdf.Page, box: BBox, *, dpi: float = OCR_DPI) -> str:
+    """What OCR reads in a box that holds one line; empty where it reads nothing."""
+    margin = 0.15 * box.height
+    clip = pymupdf.Rect(box.x0 - margin, box.y0 - margin, box.x1 + margin, box.y1 + margin) & page.rect
+    scale = affordable_dpi(clip.width, clip.height, wanted=dpi, megapixels=LINE_MEGAPIXELS) / 72
+    if clip.is_empty or min(clip.width, clip.height) * scale < LEAST_LINE:
+        return ""
+    result = _engine()(_rendered(page, scale, clip), return_word_box=False, use_det=False, use_cls=False, use_rec=True)
+    return "".join(result.txts or ())
+
+
+def _rendered(page: pymupdf.Page, scale: float, clip: pymupdf.Rect | None = None) -> Picture:
     """Rows × columns × BGR."""
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
+    matrix = pymupdf.Matrix(scale, scale)
+    pixmap = page.get_pixmap(matrix=matrix, clip=clip, colorspace=pymupdf.csRGB, alpha=False)
     rows = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)
     rgb = rows[:, : pixmap.width * 3].reshape(pixmap.height, pixmap.width, 3)
     return np.ascontiguousarray(rgb[:, :, ::-1])
@@ -102,7 +116,8 @@ def _rendered(page: pymupdf.Page, scale: float) -> Picture:
 def read_picture(bgr: Picture, scale: float) -> list[PrintedLine]:
     """The lines on a picture (rows × columns × BGR) with `scale` pixels to the point."""
     # Without turning single lines over: a page that lies on its head has to show in its confidence.
-    result = _engine()(bgr, return_word_box=True, use_cls=False)
+    # RapidOCR keeps the steps of the last call: each call names them all.
+    result = _engine()(bgr, return_word_box=True, use_det=True, use_cls=False, use_rec=True)
     if result.boxes is None or result.txts is None:
         return []
     grey = bgr.mean(axis=2).astype(np.uint8)
