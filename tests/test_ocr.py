@@ -195,7 +195,8 @@ def test_a_hidden_layer_that_says_something_else_is_not_the_text(tmp_path: Path)
 
 def test_letters_that_stand_for_others_are_found_out(tmp_path: Path) -> None:
     """A wrong letter map leaves plausible characters: their vowels raise the suspicion, the picture settles it."""
-    said = [
+    said = ["the annual revenue of the company was", "4,812 million and the margin rose again"]
+    said.append("to twelve percent of it in that year")
         "the annual revenue of the company was",
         "4,812 million and the margin rose again",
         "to twelve percent of it",
