@@ -197,10 +197,6 @@ def test_letters_that_stand_for_others_are_found_out(tmp_path: Path) -> None:
     """A wrong letter map leaves plausible characters: their vowels raise the suspicion, the picture settles it."""
     said = ["the annual revenue of the company was", "4,812 million and the margin rose again"]
     said.append("to twelve percent of it in that year")
-        "the annual revenue of the company was",
-        "4,812 million and the margin rose again",
-        "to twelve percent of it",
-    ]
     document = pymupdf.open()
     page = document.new_page(width=320, height=120)
     for row, line in enumerate(said):
