@@ -1,6 +1,6 @@
 """Pages per second of parsing and of the whole of ingest, beside plain text extraction and embedding alone, in one run.
 
-    python scripts/measure_ingest.py FILE.pdf…
+python scripts/measure_ingest.py FILE.pdf…
 """
 
 import argparse
