@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from ingest.draw import draw_elements
 from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
 from ingest.stored import parsed_document
@@ -67,12 +68,15 @@ def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> Non
 
 @main.command()
 @file_argument
+@click.option("--draw", "folder", type=click.Path(path_type=Path, file_okay=False), help="Also draw each page there.")
 @kb_option
 @json_option
-def elements(file: Path, kb: Path | None, as_json: bool) -> None:
+def elements(file: Path, folder: Path | None, kb: Path | None, as_json: bool) -> None:
     """Show what the parser sees in FILE: its elements in reading order."""
     settings = settings_of(kb)
     parsed = parsed_document(settings, _existing(file))
+    if folder is not None:
+        draw_elements(file, parsed, folder)
     for element in parsed.elements:
         if as_json:
             _print_line(element_line(element))

@@ -48,7 +48,6 @@ _CHILD_ENVIRONMENT = {
     "UNSTRUCTURED_DISABLE_NOTICE": "1",
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
-    "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
 _FILE_BYTES = 2 * 1024 * BYTES_PER_MB  # a file a child writes
@@ -163,7 +162,7 @@ class ParserPool:
             max_workers=self.workers,
             max_tasks=MAX_TASKS,
             initializer=_begin,
-            initargs=(self._scratch.name, os.getpid(), self._limits.memory_mb),
+            initargs=(self._scratch.name, os.getpid(), self._limits.memory_mb, self.workers),
             context=multiprocessing.get_context("spawn"),
         )
         self._starter.submit(lambda: pool.active).result()  # asking starts it
@@ -283,7 +282,7 @@ def _session_members(leader: int) -> list[int]:
 # From here on: what runs in the child.
 
 
-def _begin(scratch: str, parent: int, memory_mb: int) -> None:
+def _begin(scratch: str, parent: int, memory_mb: int, workers: int) -> None:
     """Makes a fresh child harmless. Runs before the first task."""
     _die_with_parent(parent)
     os.setsid()
@@ -293,6 +292,7 @@ def _begin(scratch: str, parent: int, memory_mb: int) -> None:
     os.chdir(folder)
     tempfile.tempdir = str(folder)
     _scrub_environment(folder)
+    os.environ["OMP_NUM_THREADS"] = str(max((os.cpu_count() or 1) // workers, 1))  # or children fight for the cores
     _cut_network()
     _limit_resources(memory_mb)
     _silence()

@@ -31,7 +31,8 @@ class DraftCell:
 class DraftTable:
     """Cells in row order. `headers` are runs of header rows as [start, stop): at the top, and where a new part begins.
 
-    `caption` and the rest are read from around the table.
+    `caption` and the rest are read from around the table. `page_starts` are the rows with which a later page
+    begins, and that page, where the table goes on there.
     """
 
     cells: tuple[DraftCell, ...]
@@ -41,6 +42,7 @@ class DraftTable:
     scale: int = 0
     unit: str = ""
     scale_source: ScaleSource | None = None
+    page_starts: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """The rest of a paragraph, on a later page."""
+    """The rest of a paragraph or of a table, on a later page; a table's lines only: the first part has its cells."""
 
     page: int
     draft: Draft

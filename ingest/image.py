@@ -30,8 +30,13 @@ def parse_image(path: Path, document_id: str, *, limits: Limits, progress: Progr
     _check_format(path, limits)
     silence_mupdf()
     with _opened(path) as document:
-        dpi = min(max(_resolution(document), 120.0), 300.0)
-        return read_document(Source(document, path.name, document_id, ocr_dpi=dpi), limits, progress)
+        source = Source(document, path.name, document_id, ocr_dpi=reading_dpi(document))
+        return read_document(source, limits, progress)
+
+
+def reading_dpi(document: pymupdf.Document) -> float:
+    """The resolution at which the first frame is read."""
+    return min(max(_resolution(document), 120.0), 300.0)
 
 
 def _check_format(path: Path, limits: Limits) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pymupdf
-import pymupdf.layout
 
 from ingest.drafts import Draft, bbox_of, text_draft
+from ingest.layout_model import load_layout_model
 from ingest.line_groups import group_lines, in_reading_order, looks_like_columns, starts_item, visual_rows
 from ingest.page_text import PrintedLine, is_cjk
 from ingest.reading_order import reading_order
@@ -54,7 +54,7 @@ class LayoutBox:
 
 def predict_layout(page: pymupdf.Page) -> list[LayoutBox]:
     """One run of the layout model on an upright page; the table finder uses the same run afterwards."""
-    pymupdf.layout.activate()
+    load_layout_model()
     page.get_layout(return_raw=True)
     boxes = []
     for group in page.layout_information or ():

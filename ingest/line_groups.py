@@ -86,6 +86,8 @@ def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:
         return False
     if line.direction != "right":
         return _fits_beside(last, line)
+    if has_value_apart(line) or has_value_apart(last):
+        return False
     size = max(line.size, last.size)
     if same_row(last.bbox, line.bbox):
         return -0.5 * size <= line.bbox.x0 - last.bbox.x1 <= 1.5 * size
@@ -94,6 +96,13 @@ def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:
     shared = min(line.bbox.x1, last.bbox.x1) - max(line.bbox.x0, last.bbox.x0)
     gap = line.bbox.y0 - last.bbox.y1
     return shared > 0.5 * min(line.bbox.width, last.bbox.width) and -0.6 * size < gap < 0.55 * size
+
+
+def has_value_apart(line: PrintedLine) -> bool:
+    """Whether OCR read a line that is a label and, far from it, its value: a row that says something by itself."""
+    if line.words[0].confidence is None:
+        return False
+    return any(right.bbox.x0 - left.bbox.x1 > 1.5 * line.size for left, right in itertools.pairwise(line.words))
 
 
 def _fits_beside(last: PrintedLine, line: PrintedLine) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -12,14 +12,19 @@ import pymupdf
 from numpy.typing import NDArray
 from rapidocr import RapidOCR
 
+from ingest.ink_boxes import PixelBox, tight_line, tight_words
 from ingest.limits import affordable_dpi
-from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.page_text import PrintedLine, line_of
+from ingest.read_words import ReadWord, spelled_words
 from ingest.turned import Turn
 from kb_qa.geometry import BBox
 
 OCR_DPI = 200.0
 SHOWN_DPI = 100.0  # for the layout model
 WELL_READ = 0.85
+MARGIN = 0.15  # of the height of a line's ink, left around it: a box that people draw has one
+LEAST_LINE = 8  # pixels
+LINE_MEGAPIXELS = 2.0
 LEAST_SIDE = 32  # pixels; RapidOCR fails on slivers
 
 Picture = NDArray[np.uint8]
@@ -88,9 +93,21 @@ def _stands_on_side(reading: Reading) -> bool:
     return sum(box.height > 1.5 * box.width for box in long) * 2 > len(long)
 
 
-def _rendered(page: pymupdf.Page, scale: float) -> Picture:
+def read_line(page: pymupdf.Page, box: BBox, *, dpi: float = OCR_DPI) -> str:
+    """What OCR reads in a box that holds one line; empty where it reads nothing."""
+    margin = 0.15 * box.height
+    clip = pymupdf.Rect(box.x0 - margin, box.y0 - margin, box.x1 + margin, box.y1 + margin) & page.rect
+    scale = affordable_dpi(clip.width, clip.height, wanted=dpi, megapixels=LINE_MEGAPIXELS) / 72
+    if clip.is_empty or min(clip.width, clip.height) * scale < LEAST_LINE:
+        return ""
+    result = _engine()(_rendered(page, scale, clip), return_word_box=False, use_det=False, use_cls=False, use_rec=True)
+    return "".join(result.txts or ())
+
+
+def _rendered(page: pymupdf.Page, scale: float, clip: pymupdf.Rect | None = None) -> Picture:
     """Rows × columns × BGR."""
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
+    matrix = pymupdf.Matrix(scale, scale)
+    pixmap = page.get_pixmap(matrix=matrix, clip=clip, colorspace=pymupdf.csRGB, alpha=False)
     rows = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)
     rgb = rows[:, : pixmap.width * 3].reshape(pixmap.height, pixmap.width, 3)
     return np.ascontiguousarray(rgb[:, :, ::-1])
@@ -99,81 +116,42 @@ def _rendered(page: pymupdf.Page, scale: float) -> Picture:
 def read_picture(bgr: Picture, scale: float) -> list[PrintedLine]:
     """The lines on a picture (rows × columns × BGR) with `scale` pixels to the point."""
     # Without turning single lines over: a page that lies on its head has to show in its confidence.
-    result = _engine()(bgr, return_word_box=True, use_cls=False)
+    # RapidOCR keeps the steps of the last call: each call names them all.
+    result = _engine()(bgr, return_word_box=True, use_det=True, use_cls=False, use_rec=True)
     if result.boxes is None or result.txts is None:
         return []
+    grey = bgr.mean(axis=2).astype(np.uint8)
     lines = []
     for quad, text, score, pieces in zip(result.boxes, result.txts, result.scores, result.word_results, strict=True):
-        words = _words(text, pieces, _box(quad, scale), float(score), scale)
+        words = spelled_words(text, pieces, _box(quad), float(score))
+        if _is_level(quad):
+            words = _tight(words, grey, _box(quad))
         if words:
-            lines.append(line_of(words))
+            lines.append(line_of([word.scaled(scale) for word in words]))
     return sorted(lines, key=lambda line: (line.bbox.y0, line.bbox.x0))
 
 
-def _box(quad: Sequence[Sequence[float]], scale: float) -> BBox:
-    xs, ys = [float(point[0]) / scale for point in quad], [float(point[1]) / scale for point in quad]
+def _box(quad: Sequence[Sequence[float]]) -> BBox:
+    xs, ys = [float(point[0]) for point in quad], [float(point[1]) for point in quad]
     return BBox(min(xs), min(ys), max(xs), max(ys))
 
 
-def _words(
-    text: str, pieces: Sequence[tuple[str, float, Sequence[Sequence[float]]]], line: BBox, score: float, scale: float
-) -> list[PrintedWord]:
-    """Words with boxes; where the pieces do not spell the line, the line's box is shared out by character."""
-    spelled = "".join(piece[0] for piece in pieces if piece and piece[0])
-    if spelled.replace(" ", "") != text.replace(" ", "") or any(len(piece) < 3 for piece in pieces):
-        return _shared_out(text, line, score)
-    words: list[PrintedWord] = []
-    rest = text
-    for piece, confidence, quad in pieces:
-        spaced = rest[:1].isspace() and bool(words)
-        rest = rest.lstrip()
-        rest = rest[len(piece.strip()) :] if rest.startswith(piece.strip()) else rest
-        box = _box(quad, scale)
-        words.extend(_per_character(piece.strip(), box, float(confidence), spaced))
-    return words
+def _is_level(quad: Sequence[Sequence[float]]) -> bool:
+    """Whether the line runs so level that its rows of pixels hold no other line."""
+    (x0, y0), (x1, y1) = quad[0], quad[1]
+    return abs(float(y1) - float(y0)) <= 0.02 * abs(float(x1) - float(x0)) + 1
 
 
-def _per_character(text: str, box: BBox, confidence: float, spaced: bool) -> list[PrintedWord]:
-    """One word; in Chinese, Japanese and Korean one per character, each an equal share of the box."""
-    if not text:
-        return []
-    if not any(is_cjk(char) for char in text) or len(text) == 1:
-        return [_word(text, box, confidence, spaced)]
-    share = box.width / len(text)
-    words: list[PrintedWord] = []
-    start = 0
-    while start < len(text):
-        end = start + 1
-        while not is_cjk(text[start]) and end < len(text) and not is_cjk(text[end]):
-            end += 1
-        part = BBox(box.x0 + start * share, box.y0, box.x0 + end * share, box.y1)
-        words.append(_word(text[start:end], part, confidence, spaced and start == 0))
-        start = end
-    return words
-
-
-def _shared_out(text: str, line: BBox, score: float) -> list[PrintedWord]:
-    share = line.width / max(len(text), 1)
-    words: list[PrintedWord] = []
-    at = 0
-    for part in text.split(" "):
-        if part:
-            box = BBox(line.x0 + at * share, line.y0, line.x0 + (at + len(part)) * share, line.y1)
-            words.extend(_per_character(part, box, score, bool(words)))
-        at += len(part) + 1
-    return words
-
-
-def _word(text: str, box: BBox, confidence: float, spaced: bool) -> PrintedWord:
-    size = max(box.height * 0.75, 1.0)  # the box holds ascenders and descenders
-    return PrintedWord(
-        bbox=box,
-        text=text,
-        size=size,
-        baseline=box.y1 - 0.22 * box.height,
-        spaced=spaced,
-        confidence=min(max(confidence, 0.0), 1.0),
-    )
+def _tight(words: Sequence[ReadWord], grey: NDArray[np.uint8], detected: BBox) -> list[ReadWord]:
+    """The words in boxes that end where the ink does, all of the line's height."""
+    line = tight_line(grey, PixelBox(*detected.as_tuple()))
+    margin = MARGIN * (line.y1 - line.y0)
+    y0, y1 = line.y0 - margin, line.y1 + margin
+    spans = tight_words(grey, line, [(word.bbox.x0, word.bbox.x1) for word in words])
+    return [
+        replace(word, bbox=BBox(max(x0 - margin / 2, 0.0), max(y0, 0.0), max(x1 + margin / 2, x0 + 1), max(y1, y0 + 1)))
+        for word, (x0, x1) in zip(words, spans, strict=True)
+    ]
 
 
 def page_of_words(page: pymupdf.Page, reading: Reading) -> pymupdf.Page:

@@ -1,4 +1,4 @@
-"""Paragraphs that run over the end of a page become one draft with a part on each page."""
+"""Paragraphs and tables that run over the end of a page become one draft with a part on each page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ingest.drafts import Continuation, Draft, PageDraft
 from ingest.layout import runs_on
+from ingest.table_breaks import with_joined_tables
 from kb_qa.elements import FURNITURE
 
 JOINED = frozenset({"NarrativeText", "ListItem"})
@@ -14,7 +15,8 @@ BESIDE_THE_TEXT = FURNITURE | {"Footnote"}
 
 
 def with_joined_pages(pages: Sequence[PageDraft]) -> list[PageDraft]:
-    """The pages, each paragraph whose sentence goes on at the top of the next page taking up its rest."""
+    """The pages, each table and each paragraph that goes on at the top of the next page taking up its rest."""
+    pages = with_joined_tables(pages)
     drafts = [list(page.drafts) for page in pages]
     for number in reversed(range(len(pages) - 1)):
         last, first = _body(drafts[number]), _body(drafts[number + 1])

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 import pymupdf
 
 from ingest.drafts import PageDraft
-from ingest.layout import page_drafts, predict_layout, trusted_boxes
+from ingest.layer_check import agreement, looks_misspelled
+from ingest.layout import LayoutBox, page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
-from ingest.ocr import OCR_DPI, Reading, page_of_words, read_page
+from ingest.ocr import OCR_DPI, WELL_READ, Reading, page_of_words, read_page
 from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.plain_page import plain_boxes
+from ingest.receipts import is_receipt, with_receipt_rows
 from ingest.table_captions import with_surroundings
 from ingest.tables import find_tables
 from ingest.turned import CLOCKWISE, Turn
@@ -28,6 +31,8 @@ from kb_qa.geometry import BBox, Page, Quality
 FEW_GLYPHS = 60  # a text layer of fewer, on a page that is a picture, is a stamp or a page number
 PICTURE_PAGE = 0.45  # share of the page that a picture covers
 TRUSTED_OCR = 0.9
+AGREES = 0.85  # a layer made by another OCR: below it ours is taken, where it is sure of itself
+DISAGREES = 0.6  # a text layer less like what OCR reads of the same lines says something else than the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +104,20 @@ def _content(
     covered = max((box.area for box in pictures), default=0.0) / area
     strange = unreadable_share(shown)
     if glyph_count(shown) >= FEW_GLYPHS and strange <= 0.3:
+        if looks_misspelled(shown) and (alike := agreement(page, shown)) is not None and alike < DISAGREES:
+            return _read_by_ocr(page, lines, 1.0, limits, ocr_dpi)
         return _Content(tuple(lines), "text-layer", _layer_quality(strange))
     is_picture = covered >= PICTURE_PAGE or sum(box.area for box in pictures) / area >= PICTURE_PAGE
     if is_picture and glyph_count(invisible) >= FEW_GLYPHS and looks_like_language(invisible):
-        reason = "the text layer was made by OCR, confidence unknown"
-        return _Content(tuple(_unhidden(lines)), "ocr", Quality("fair", (reason,)))
+        alike = agreement(page, invisible)
+        if alike is not None and alike < AGREES:
+            ours = _read_by_ocr(page, lines, strange, limits, ocr_dpi)
+            if ours.reading is not None and ours.reading.confidence >= WELL_READ:
+                return ours
+        grade = "fair" if alike is None or alike >= AGREES else "poor"
+        said = "it could not be checked" if alike is None else f"a sample of it agrees with ours to {alike:.0%}"
+        reason = f"the text layer was made by OCR; {said}"
+        return _Content(tuple(_unhidden(lines)), "ocr", Quality(grade, (reason,)))
     if shown and strange <= 0.3 and not is_picture:
         return _Content(tuple(lines), "text-layer", _layer_quality(strange))
     return _read_by_ocr(page, lines, strange, limits, ocr_dpi)
@@ -117,6 +131,7 @@ def _read_by_ocr(
     kept = [reading.turn.line(line) for line in lines if line.words[0].hidden or strange <= 0.3]
     shown = [line.bbox for line in kept if not line.words[0].hidden]
     read = [line for line in reading.lines if not any(line.bbox.overlap(box) > 0.5 for box in shown)]
+    read = with_receipt_rows(read, reading.turn.back.width)
     if not read:
         return _Content(tuple(lines), "text-layer" if shown else "ocr", Quality())
     reasons = [f"read by OCR, confidence {reading.confidence:.2f}"]
@@ -162,13 +177,27 @@ def looks_like_language(lines: Sequence[PrintedLine]) -> bool:
     return bool(words) and plain >= 0.75 * len(words)
 
 
+def _boxes(
+    page: pymupdf.Page, shown: Sequence[PrintedLine], content: _Content, pictures: Sequence[BBox]
+) -> list[LayoutBox]:
+    """The layout model's, on a page that needs it."""
+    if content.origin == "text-layer":
+        drawn = sum(len(drawing["items"]) for drawing in page.get_cdrawings())
+        frame = BBox(0.0, 0.0, page.rect.width, page.rect.height)
+        boxes = plain_boxes(shown, frame, drawn=drawn, pictures=len(pictures))
+        if boxes is not None:
+            return boxes
+    return predict_layout(page)
+
+
 def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequence[BBox]) -> PageDraft:
     shown = [line for line in content.lines if not line.words[0].hidden]
     if not shown:
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
         return PageDraft(facts, tuple(drafts))
     surface = page if content.reading is None else page_of_words(page, content.reading)
-    boxes = predict_layout(surface)
+    rows = content.reading is not None and is_receipt(shown, surface.rect.width)
+    boxes = [] if rows else _boxes(surface, shown, content, pictures)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     drafts = page_drafts(
         tables.lines,

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 import pymupdf
 
+from ingest.glyph_numbers import character_of, glyph_numbered_fonts, holds_glyph_numbers
+from ingest.glyph_order import in_spoken_order, turns_direction
 from kb_qa.geometry import BBox, union_of
 
 FLAGS = (
@@ -24,6 +26,7 @@ FLAGS = (
 )
 FILLED, STROKED, CLIPPED, BOLD_STYLE = 16, 32, 64, 8  # MuPDF's FZ_STEXT_* bits of `char_flags`
 SOFT_HYPHEN = "\u00ad"
+_PLACE = 4.0  # points; cells in which glyphs drawn before are looked up
 WIDEST_SPACE = 0.9  # of the type size, between words of one justified line
 
 Direction = Literal["right", "down", "up", "left", "oblique"]
@@ -98,10 +101,13 @@ def joins_without_space(before: str, after: str) -> bool:
     return any(cjk) and not (is_hangul(before) or is_hangul(after))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: there are thousands on a page, and freezing makes each three times as slow
 class _Glyph:
     char: str
-    bbox: BBox
+    x0: float
+    y0: float
+    x1: float
+    y1: float
     size: float
     baseline: float
     bold: bool
@@ -115,8 +121,9 @@ def read_lines(page: pymupdf.Page) -> list[PrintedLine]:
     lines: list[PrintedLine] = []
     blocks: list[int] = []
     for number, block in enumerate(page.get_text("rawdict", flags=FLAGS)["blocks"]):
+        numbered = glyph_numbered_fonts(block)
         for line in block.get("lines", ()):
-            glyphs = [glyph for glyph in _glyphs(line) if not seen.before(glyph)]
+            glyphs = [glyph for glyph in in_spoken_order(_glyphs(line, numbered)) if not seen.before(glyph)]
             words = list(_words(glyphs))
             if words:
                 lines.append(line_of(words, _direction(line["dir"], line["wmode"]), line["wmode"] == 1))
@@ -124,23 +131,22 @@ def read_lines(page: pymupdf.Page) -> list[PrintedLine]:
     return join_fragments(lines, blocks)
 
 
-def _glyphs(line: dict[str, Any]) -> Iterator[_Glyph]:
+def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
     horizontal = abs(line["dir"][1]) < 0.01
     for span in line["spans"]:
         hidden = _hidden_reason(span)
         bold = bool(span["flags"] & pymupdf.TEXT_FONT_BOLD or span.get("char_flags", 0) & BOLD_STYLE)
         mono = bool(span["flags"] & pymupdf.TEXT_FONT_MONOSPACED)
+        size = span["size"]
+        decode = span["font"] in numbered and holds_glyph_numbers(span)
         for char in span["chars"]:
             x0, y0, x1, y1 = char["bbox"]
-            yield _Glyph(
-                char=char["c"],
-                bbox=BBox(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)),
-                size=span["size"],
-                baseline=char["origin"][1] if horizontal else y1,
-                bold=bold,
-                mono=mono,
-                hidden=hidden,
-            )
+            if x1 < x0:
+                x0, x1 = x1, x0
+            if y1 < y0:
+                y0, y1 = y1, y0
+            text = character_of(char["c"]) if decode else char["c"]
+            yield _Glyph(text, x0, y0, x1, y1, size, char["origin"][1] if horizontal else y1, bold, mono, hidden)
 
 
 def _hidden_reason(span: dict[str, Any]) -> str:
@@ -167,24 +173,26 @@ class _DrawnBefore:
         self._places: dict[tuple[str, int, int], list[_Glyph]] = {}
 
     def before(self, glyph: _Glyph) -> bool:
-        if glyph.char.isspace():
+        char, x0, y0 = glyph.char, glyph.x0, glyph.y0
+        if char.isspace():
             return False
         reach = min(1.0, 0.15 * glyph.size)  # below the advance of the narrowest letter, so that `11` stays `11`
-        column, row = int(glyph.bbox.x0), int(glyph.bbox.y0)
-        for x in (column - 1, column, column + 1):
-            for y in (row - 1, row, row + 1):
-                for other in self._places.get((glyph.char, x, y), ()):
+        columns = {int((x0 - reach) / _PLACE), int((x0 + reach) / _PLACE)}
+        rows = {int((y0 - reach) / _PLACE), int((y0 + reach) / _PLACE)}
+        for x in columns:
+            for y in rows:
+                for other in self._places.get((char, x, y), ()):
                     if _same_place(glyph, other, reach):
                         return True
-        self._places.setdefault((glyph.char, column, row), []).append(glyph)
+        self._places.setdefault((char, int(x0 / _PLACE), int(y0 / _PLACE)), []).append(glyph)
         return False
 
 
 def _same_place(glyph: _Glyph, other: _Glyph, reach: float) -> bool:
     return (
         bool(glyph.hidden) == bool(other.hidden)
-        and abs(glyph.bbox.x0 - other.bbox.x0) <= reach
-        and abs(glyph.bbox.y0 - other.bbox.y0) <= reach
+        and abs(glyph.x0 - other.x0) <= reach
+        and abs(glyph.y0 - other.y0) <= reach
         and abs(glyph.size - other.size) <= 0.2 * glyph.size
     )
 
@@ -205,10 +213,14 @@ def _words(glyphs: Sequence[_Glyph]) -> Iterator[PrintedWord]:
 
 
 def _breaks(before: _Glyph, glyph: _Glyph) -> bool:
-    if unicodedata.combining(glyph.char):
+    if glyph.char < "\u0300" and before.char < "\u0300":  # nearly every pair: no marks, no CJK, one direction
+        if glyph.size == before.size and glyph.hidden == before.hidden:
+            return False
+    elif unicodedata.combining(glyph.char):
         return False
     return (
-        is_cjk(glyph.char)
+        turns_direction(before.char, glyph.char)
+        or is_cjk(glyph.char)
         or is_cjk(before.char)
         or before.hidden != glyph.hidden
         or _is_raised(glyph, before)
@@ -229,9 +241,14 @@ def _stands_apart(before: _Glyph, glyph: _Glyph) -> bool:
 
 
 def _word(glyphs: Sequence[_Glyph], spaced: bool) -> Iterator[PrintedWord]:
-    box = union_of(glyph.bbox for glyph in glyphs)
-    if box is None:
+    if not glyphs:
         return
+    box = BBox(
+        min(glyph.x0 for glyph in glyphs),
+        min(glyph.y0 for glyph in glyphs),
+        max(glyph.x1 for glyph in glyphs),
+        max(glyph.y1 for glyph in glyphs),
+    )
     text = "".join(glyph.char for glyph in glyphs)
     # A soft hyphen is printed only where it ends a line; there the text builder needs it.
     text = text[:-1].replace(SOFT_HYPHEN, "") + text[-1]

@@ -30,7 +30,7 @@ def build_table(draft: DraftTable, page: int, vocabulary: Vocabulary) -> tuple[T
                 row_span=cell.row_span,
                 column_span=cell.column_span,
                 text=text[start:end],
-                page=page,
+                page=page_of_row(draft, cell.row, page),
                 bbox=cell.bbox.rounded(),
                 row_headers=() if header else row_path(slots, cell, stub, groups, texts),
                 column_headers=column_path(slots, cell, draft.headers, texts),
@@ -43,6 +43,11 @@ def build_table(draft: DraftTable, page: int, vocabulary: Vocabulary) -> tuple[T
     return table, text, words
 
 
+def page_of_row(draft: DraftTable, row: int, page: int) -> int:
+    """The page on which a row stands, in a table that begins on `page`."""
+    return max((later for start, later in draft.page_starts if start <= row), default=page)
+
+
 def _rows_of_text(
     draft: DraftTable, page: int, vocabulary: Vocabulary
 ) -> tuple[str, list[Word], dict[tuple[int, int], tuple[int, int]]]:
@@ -53,7 +58,7 @@ def _rows_of_text(
     for cell in draft.cells:
         if previous is not None:
             text += SEPARATOR if cell.row == previous.row else "\n"
-        cell_text, cell_words = build_text(cell.lines, page, vocabulary, offset=len(text))
+        cell_text, cell_words = build_text(cell.lines, page_of_row(draft, cell.row, page), vocabulary, offset=len(text))
         ranges[cell.row, cell.column] = (len(text), len(text) + len(cell_text))
         text += cell_text
         words.extend(cell_words)

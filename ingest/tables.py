@@ -14,7 +14,9 @@ from typing import Any
 
 import pymupdf
 
+from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
+from ingest.grid_repairs import repaired, with_bullets
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
@@ -127,13 +129,15 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
     cells = _joined_where_text_runs_on(cells, grid.header_rows)
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
+    cells, proposed = cut_columns(_without_empty(cells), proposed)
+    cells, outside, proposed = repaired(cells, proposed)
     cells = _without_empty(cells)
     if not is_table(cells):
         return None, list(lines)
     headers = header_blocks(cells, count_header_rows(cells, proposed))
     cells = spread_group_headers(cells, headers)
-    cells = [replace(cell, lines=tuple(in_reading_order(cell.lines))) for cell in cells]
-    return DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells)), left
+    cells = [replace(cell, lines=tuple(in_reading_order(with_bullets(cell.lines)))) for cell in cells]
+    return DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells)), [*left, *outside]
 
 
 def _placed(boxes: Sequence[BBox]) -> list[DraftCell]:

@@ -7,9 +7,17 @@ from dataclasses import replace
 import pytest
 
 from kb_qa.answers import Language, Level, LevelChoice
-from kb_qa.citation import build_citation, citation_from_metadata, label, one_line, resolve_level
+from kb_qa.citation import (
+    build_citation,
+    citation_from_metadata,
+    label,
+    level_on,
+    one_line,
+    resolve_level,
+    worst_quality,
+)
 from kb_qa.elements import Block, Chunk
-from kb_qa.geometry import BBox, Region
+from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.records import metadata_of
 
 BOX = BBox(72, 100, 300, 112)
@@ -90,6 +98,24 @@ def test_levels(choice: LevelChoice, element_type: str, origin: str, confidence:
 def test_a_level_that_cannot_be_had_falls_back(regions: tuple[Region, ...], expected: Level) -> None:
     """Without geometry there is no picture, without a page no page."""
     assert build_citation(*parts(regions), number=1, span=(0, 5), language="en", level="region").level == expected
+
+
+@pytest.mark.parametrize(("grade", "expected"), [("good", "page"), ("fair", "region"), ("poor", "region")])
+def test_auto_shows_the_picture_of_what_stands_on_a_doubtful_page(grade: str, expected: Level) -> None:
+    """Plain text on a page that was graded fair or poor is shown as it is printed; a fixed choice stays."""
+    level = level_on(Quality(grade), "auto")
+    assert (
+        build_citation(*parts((Region(4, BOX),)), number=1, span=(0, 5), language="en", level=level).level == expected
+    )
+    assert level_on(Quality(grade), "page") == "page"
+
+
+def test_the_worst_page_grades_a_citation() -> None:
+    """A quote that crosses a page break is as good as the worse of its pages; without pages there is no grade."""
+    good = Page(1, 600, 800, quality=Quality())
+    poor = Page(2, 600, 800, quality=Quality("poor", ("read by OCR, confidence 0.61",)))
+    assert worst_quality([good, poor, None]) == Quality("poor", ("read by OCR, confidence 0.61",))
+    assert worst_quality([None]) is None
 
 
 def parts(regions: tuple[Region, ...]) -> tuple[Chunk, Block]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pymupdf
 import pytest
 from PIL import Image
 
+from ingest.layer_check import agreement, looks_misspelled
 from ingest.limits import Limits
+from ingest.page_reader import DISAGREES
+from ingest.page_text import read_lines
 from ingest.pdf import parse_image, parse_pdf
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import LimitExceededError, MisnamedFileError
@@ -170,3 +174,42 @@ def test_a_picture_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
     Image.new("1", (20_000, 11_000)).save(path)
     with pytest.raises(LimitExceededError, match="pixels"):
         parse_image(path, "document", limits=Limits())
+
+
+# Text layers that are not what the page shows
+
+
+def test_a_hidden_layer_that_says_something_else_is_not_the_text(tmp_path: Path) -> None:
+    """An OCR layer is held against the picture on a sample of lines; one that says something else is set aside."""
+
+    def layer(page: pymupdf.Page) -> None:
+        for row, line in enumerate(
+            ["Nothing of this was ever on the page at hand", "it belongs to some other document"]
+        ):
+            page.insert_text((20, 40 + row * 22), line, fontsize=13, render_mode=3)
+
+    document = parse_pdf(scan(tmp_path / "a.pdf", picture_of_text(), layer=layer), "document", limits=Limits())
+    assert "4,812 million" in everything(document)
+    assert "other document" not in everything(document)
+
+
+def test_letters_that_stand_for_others_are_found_out(tmp_path: Path) -> None:
+    """A wrong letter map leaves plausible characters: their vowels raise the suspicion, the picture settles it."""
+    said = ["the annual revenue of the company was", "4,812 million and the margin rose again"]
+    said.append("to twelve percent of it in that year")
+    document = pymupdf.open()
+    page = document.new_page(width=320, height=120)
+    for row, line in enumerate(said):
+        page.insert_text((20, 40 + row * 22), line, fontsize=13)
+    right = read_lines(page)
+    letters = str.maketrans("aeioutnsr", "xqzkwhjvy")
+    wrong = [
+        replace(line, words=tuple(replace(word, text=word.text.translate(letters)) for word in line.words))
+        for line in right
+    ]
+    assert (looks_misspelled(right), looks_misspelled(wrong)) == (False, True)
+    sure, doubtful = agreement(page, right), agreement(page, wrong)
+    assert sure is not None
+    assert doubtful is not None
+    assert sure > 0.95
+    assert doubtful < DISAGREES

@@ -4,7 +4,7 @@ import json
 
 from kb_qa.answers import Citation, Figure, Located, LocatedRegion, ModelStop, Question, Support
 from kb_qa.errors import ModelError
-from kb_qa.geometry import BBox, Page, Region
+from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.transcript import Transcript
 from tests.factories import DOCUMENT, make_chunk, make_context
 
@@ -103,3 +103,14 @@ def test_an_error_names_its_code_and_whether_to_try_again() -> None:
     """A reader learns what to do; the request id leads to the log."""
     data = transcript().error(ModelError("the model is overloaded", retryable=True)).data
     assert (data["code"], data["retryable"], data["request_id"]) == ("model_failed", True, "answer-1")
+
+
+def test_sources_and_citations_say_how_far_their_page_can_be_trusted() -> None:
+    """The grade and reasons of the page travel with what is cited; null where the page is not known."""
+    scanned = Page(1, width=600, height=800, quality=Quality("fair", ("read by OCR, confidence 0.93",)))
+    written = Transcript("answer-1", Question("P5？", "zh"), lambda document, number: scanned if number == 1 else None)
+    cited = written.citation(citation(regions=(Region(1, BOX),))).data
+    assert cited["quality"] == {"grade": "fair", "reasons": ["read by OCR, confidence 0.93"]}
+    assert written.citation(citation(regions=(Region(7, BOX),))).data["quality"] is None
+    (source,) = written.sources(make_context(make_chunk("P5 | 22000"))).data["sources"]  # type: ignore[misc]
+    assert source["quality"]["grade"] == "fair"

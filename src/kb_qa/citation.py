@@ -8,7 +8,7 @@ from typing import Any
 
 from kb_qa.answers import Citation, Language, Level, LevelChoice
 from kb_qa.elements import Block, Chunk
-from kb_qa.geometry import Region
+from kb_qa.geometry import Page, Quality, Region
 from kb_qa.records import chunk_place
 
 TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
@@ -18,6 +18,7 @@ TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
 
 # A recognised text of less confidence is shown with its picture.
 SURE = 0.9
+GRADES = ("good", "fair", "poor")  # best first
 
 
 def label(
@@ -144,6 +145,20 @@ def resolve_level(
     if wanted == "region" and not any(region.bbox is not None for region in regions):
         wanted = "page"
     return "text" if wanted == "page" and not regions else wanted
+
+
+def level_on(quality: Quality | None, choice: LevelChoice) -> LevelChoice:
+    """The choice for text on pages of this quality: "auto" shows the picture of what stands on a doubtful page."""
+    return "region" if choice == "auto" and quality is not None and quality.grade != "good" else choice
+
+
+def worst_quality(pages: Iterable[Page | None]) -> Quality | None:
+    """The worst grade of the pages with the reasons of all; None where no page is known."""
+    qualities = [page.quality for page in pages if page is not None]
+    if not qualities:
+        return None
+    grade = max((quality.grade for quality in qualities), key=GRADES.index)
+    return Quality(grade, tuple(dict.fromkeys(reason for quality in qualities for reason in quality.reasons)))
 
 
 def _label_at(

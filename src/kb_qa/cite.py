@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Located, ModelStop, Question, Refusal
-from kb_qa.citation import build_citation
+from kb_qa.citation import build_citation, level_on
 from kb_qa.elements import Block, Chunk
 from kb_qa.generate import Claim
 from kb_qa.guardrails.check import check_unit
@@ -117,13 +117,14 @@ class AnswerWriter:
             self.transcript.citation(citation)
 
     def _citation(self, chunk: Chunk, block: Block, span: tuple[int, int]) -> Citation:
+        quality = self.transcript.quality(chunk.document_id, block.regions or chunk.regions)
         citation = build_citation(
             chunk,
             block,
             number=self.numbering.number((chunk, block)),
             span=span,
             language=self.question.language,
-            level=self.question.level,
+            level=level_on(quality, self.question.level),
         )
         return replace(citation, located=self._located(block))
 

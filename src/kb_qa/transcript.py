@@ -20,8 +20,9 @@ from kb_qa.answers import (
     Refusal,
     Support,
 )
+from kb_qa.citation import worst_quality
 from kb_qa.errors import KbQaError
-from kb_qa.geometry import BBox, Page, Region
+from kb_qa.geometry import BBox, Page, Quality, Region
 
 PageLookup = Callable[[str, int], Page | None]
 COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
@@ -42,7 +43,7 @@ def area_url(document_id: str, region: Region) -> str | None:
 
 @dataclass(slots=True)
 class Transcript:
-    """Each method appends one event and returns it. `page_of` gives page sizes, for boxes as shares of the page."""
+    """Each method appends one event and returns it. `page_of` gives sizes, for shares of the page, and quality."""
 
     answer_id: str
     question: Question
@@ -96,10 +97,15 @@ class Transcript:
                 "element_type": citation.element_type,
                 "section": list(citation.section),
                 "regions": self._cited_regions(citation),
+                "quality": _quality(self.quality(citation.document_id, citation.regions)),
                 "page_url": page_url(citation.document_id, pages[0]) if has_geometry else None,
                 "region_url": region_url if has_geometry else None,
             },
         )
+
+    def quality(self, document_id: str, regions: Sequence[Region]) -> Quality | None:
+        """How far the pages under the regions can be trusted: the worst of them. None where there are no pages."""
+        return worst_quality(self.page_of(document_id, number) for number in {region.page: None for region in regions})
 
     def figure(self, figure: Figure, *, offset: int) -> AnswerEvent:
         """`offset` is where the text that the figure's span counts in begins in the answer."""
@@ -179,6 +185,7 @@ class Transcript:
             "text": chunk.text,
             "label": material.label,
             "regions": [self._region(chunk.document_id, region) for region in chunk.regions],
+            "quality": _quality(self.quality(chunk.document_id, chunk.regions)),
             "score": round(material.hit.score, 6),
             "page_url": page_url(chunk.document_id, first.page) if first is not None else None,
             "region_url": area_url(chunk.document_id, first) if first is not None else None,
@@ -210,6 +217,10 @@ class Transcript:
 
 def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:
     return [list(box.rounded().as_tuple()) for box in boxes if box is not None]
+
+
+def _quality(quality: Quality | None) -> dict[str, object] | None:
+    return None if quality is None else {"grade": quality.grade, "reasons": list(quality.reasons)}
 
 
 def _support(support: Support, figure: Figure) -> dict[str, object]:
