@@ -416,8 +416,8 @@ def test_a_term_is_found_exactly_as_it_was_prepared(ledger: Ledger, term: str) -
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=4))
 def test_any_text_is_a_safe_term(ledger: Ledger, terms: list[str]) -> None:
-    """No string breaks the query syntax."""
-    ledger.lexical(terms, 5)
+    """No string breaks the query syntax, and an empty ledger has no match for any."""
+    assert not ledger.lexical(terms, 5)
 
 
 def test_lexical_search_ranks_and_filters(ledger: Ledger) -> None:
