@@ -13,7 +13,7 @@ run: .venv/installed
 	$(BIN)/kb-qa serve
 
 test: .venv/installed-dev lint
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

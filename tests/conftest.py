@@ -1,8 +1,12 @@
 """What every test may rely on."""
 
+import json
+import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tests.sample_kb import SAMPLES, Run, run
 
@@ -14,10 +18,18 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def sample_ingest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
-    """A knowledge base of all samples, and what its ingest printed."""
+def sample_ingest(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> tuple[Path, Run]:
+    """A knowledge base of all samples, and what its ingest printed: ingested once a run, a copy for each worker."""
     kb = tmp_path_factory.mktemp("samples") / "kb"
-    return kb, run("ingest", SAMPLES, "--kb", kb, "--json")
+    if worker_id == "master":
+        return kb, run("ingest", SAMPLES, "--kb", kb, "--json")
+    shared = tmp_path_factory.getbasetemp().parent / "samples"
+    with FileLock(f"{shared}.lock"):
+        if not (shared / "run.json").exists():
+            done = run("ingest", SAMPLES, "--kb", shared / "kb", "--json")
+            (shared / "run.json").write_text(json.dumps(asdict(done)), encoding="utf-8")
+    shutil.copytree(shared / "kb", kb)
+    return kb, Run(**json.loads((shared / "run.json").read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="session")
