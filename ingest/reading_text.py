@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ingest.line_groups import same_row
 from ingest.page_text import SOFT_HYPHEN, PrintedLine, PrintedWord, is_cjk, joins_without_space
 from kb_qa.elements import Word
 
@@ -68,10 +69,10 @@ def build_text(
     return builder.text, builder.words
 
 
-def _indent(line: PrintedLine, left: float) -> str:
-    """A space for each character that would stand before the line in a font of one width."""
+def _blanks(line: PrintedLine, start: float) -> str:
+    """A space for each character that would stand between `start` and the line in a font of one width."""
     first = line.words[0]
-    return " " * round((line.bbox.x0 - left) * len(first.text) / max(first.bbox.width, 1.0))
+    return " " * round((line.bbox.x0 - start) * len(first.text) / max(first.bbox.width, 1.0))
 
 
 class _Builder:
@@ -88,13 +89,21 @@ class _Builder:
         self._page = page
         for index, word in enumerate(line.words):
             if index == 0 and left is not None:
-                self.text += ("\n" if self.text else "") + _indent(line, left)
+                self._start_verbatim(line, left)
             elif index == 0:
                 self._start_line(line)
                 continue
             elif word.spaced and not self._spurious(line.words[index - 1], word):
                 self.text += " "
             self._append(word)
+
+    def _start_verbatim(self, line: PrintedLine, left: float) -> None:
+        """A line of a program, or what stands in the row of the last word, as beside a line number."""
+        last = self.words[-1].bbox if self.words else None
+        if last is not None and last.x1 <= line.bbox.x0 and same_row(last, line.bbox):
+            self.text += _blanks(line, last.x1) or " "
+        else:
+            self.text += ("\n" if self.text else "") + _blanks(line, left)
 
     def _spurious(self, before: PrintedWord, word: PrintedWord) -> bool:
         """A gap that justified setting opened between two Chinese characters is no space."""
