@@ -10,6 +10,7 @@ from ingest.page_text import PrintedLine
 from kb_qa.geometry import BBox
 
 BULLET = re.compile(r"^(?:[•‣▪■□●○◦◆◇►▶➢➤✓✔·∙*–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])$")
+TICKED = re.compile("[√☑☒✓]")  # boxes to tick, one of them ticked, are an answer
 LEAST_GUTTER = 5.0  # points of white between two columns
 GUTTER_ROWS = 4
 BULLETS_BEFORE_WORDS = "•▪■●►▶➢➤✓✔◆"
@@ -25,6 +26,8 @@ def starts_item(line: PrintedLine) -> bool:
     if len(line.words) < 2:
         return False
     first, start = line.words[0].text, "".join(word.text for word in line.words[:5])
+    if first[0] in "□☐" and TICKED.search(line.text):
+        return False
     return bool(BULLET.match(first) or CHINESE_ITEM.match(start)) or first[0] in BULLETS_BEFORE_WORDS
 
 
