@@ -248,21 +248,23 @@ def _picture(frame: BBox, labels: Sequence[PrintedLine], origin: Origin) -> Draf
 def _with_captions(drafts: Sequence[Draft]) -> list[Draft]:
     """The drafts, what numbers a figure or table and stands beside one, or says no more than its name, a caption."""
     shown = [draft for draft in drafts if draft.element_type in ("image", "table")]
-    found = [
-        replace(draft, category="FigureCaption")
-        if draft.category in ("NarrativeText", "Title", "ListItem")
-        and CAPTION.match(draft.text)
-        and len(draft.text) <= LONGEST_CAPTION
-        and (TITLED_CAPTION.match(draft.text) or any(_caption_distance(draft, other) is not None for other in shown))
-        else draft
-        for draft in drafts
-    ]
+    found = [replace(draft, category="FigureCaption") if _is_caption(draft, shown) else draft for draft in drafts]
     for label in [draft for draft in found if draft.category == "FigureCaption" and BARE_LABEL.match(draft.text)]:
         words = next((draft for draft in found if _is_under_label(draft, label)), None)
         if words is not None:
             found[found.index(label)] = text_draft("FigureCaption", (*label.lines, *words.lines), origin=label.origin)
             found.remove(words)
     return found
+
+
+def _is_caption(draft: Draft, shown: Sequence[Draft]) -> bool:
+    text = draft.text
+    if draft.category not in ("NarrativeText", "Title", "ListItem") or len(text) > LONGEST_CAPTION:
+        return False
+    if not CAPTION.match(text):
+        return False
+    named = TITLED_CAPTION.match(text) or BARE_LABEL.match(text)
+    return bool(named) or any(_caption_distance(draft, other) is not None for other in shown)
 
 
 def _is_under_label(draft: Draft, label: Draft) -> bool:
