@@ -13,26 +13,57 @@ from kb_qa.elements import FURNITURE
 # What may stand between the two parts of a paragraph: it is set at the edge of the text, wherever there is room.
 BESIDE_THE_TEXT = FURNITURE | {"Footnote", "FigureCaption"}
 
-Place = tuple[int, int]  # of a page and of a draft on it
+SMALL_PRINT = 0.92  # times the size of the paragraph that it interrupts
+
+_Places = list[list[Draft | None]]
 
 
 def with_joined_pages(pages: Sequence[PageDraft]) -> list[PageDraft]:
-    """The pages, each table and each paragraph that goes on in the next column or page taking up its rest."""
+    """The pages, each table and each paragraph that goes on in the next column or page taking up its rest.
+
+    Small print between the two parts is a footnote, whether it has a mark or not.
+    """
     pages = with_joined_tables(pages)
-    drafts: list[list[Draft | None]] = [list(page.drafts) for page in pages]
+    drafts: _Places = [list(page.drafts) for page in pages]
     body = [(page, index) for page in range(len(pages)) for index in _body(pages[page].drafts)]
     for position in reversed(range(len(body) - 1)):
-        (page, index), (next_page, next_index) = body[position], body[position + 1]
-        end, start = drafts[page][index], drafts[next_page][next_index]
-        if end is None or start is None:
+        page, index = body[position]
+        end = drafts[page][index]
+        reached = _rest_of(end, position, body, drafts) if end is not None else None
+        if end is None or reached is None:
             continue
-        if _is_broken(end, start, next_page - page) and goes_on(end, start):
-            drafts[page][index] = replace(end, continuation=Continuation(pages[next_page].page.number, start))
-            drafts[next_page][next_index] = None
+        next_page, next_index = body[reached]
+        start = drafts[next_page][next_index]
+        assert start is not None
+        drafts[page][index] = replace(end, continuation=Continuation(pages[next_page].page.number, start))
+        drafts[next_page][next_index] = None
+        for other_page, other in body[position + 1 : reached]:
+            between = drafts[other_page][other]
+            if between is not None and between.category != "CodeSnippet":
+                drafts[other_page][other] = replace(between, category="Footnote")
     return [
         replace(page, drafts=tuple(draft for draft in members if draft is not None))
         for page, members in zip(pages, drafts, strict=True)
     ]
+
+
+def _rest_of(end: Draft, position: int, body: Sequence[tuple[int, int]], drafts: _Places) -> int | None:
+    """Which of the following goes on with the paragraph: the next, or the first after what is only set in."""
+    for reached in range(position + 1, len(body)):
+        page, index = body[reached]
+        start = drafts[page][index]
+        if start is None:
+            continue
+        passed = reached > position + 1
+        if (
+            goes_on(end, start)
+            and _is_broken(end, start, page - body[position][0])
+            and (not passed or runs_on(end.text, start.text))
+        ):
+            return reached
+        if start.category != "CodeSnippet" and start.size > SMALL_PRINT * end.size:
+            return None
+    return None
 
 
 def _body(drafts: Sequence[Draft]) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.drafts import Draft, PageDraft, text_draft
+from ingest.line_groups import in_reading_order
 from ingest.page_text import is_cjk
 
 SET_AS_CODE = frozenset({"NarrativeText", "ListItem", "Title", "Formula", "CodeSnippet"})
@@ -31,7 +32,7 @@ def _joined(drafts: Sequence[Draft]) -> list[Draft]:
         if not _is_program(draft):
             result.append(draft)
         elif result and result[-1].category == "CodeSnippet" and _goes_on(result[-1], draft):
-            result[-1] = text_draft("CodeSnippet", (*result[-1].lines, *draft.lines))
+            result[-1] = text_draft("CodeSnippet", in_reading_order([*result[-1].lines, *draft.lines]))
         else:
             result.append(replace(draft, category="CodeSnippet"))
     return [
@@ -51,5 +52,6 @@ def _is_program(draft: Draft) -> bool:
 
 
 def _goes_on(above: Draft, below: Draft) -> bool:
+    """Below it without much room, or so near that the boxes overlap."""
     gap = below.bbox.y0 - above.bbox.y1
-    return -above.size < gap < APART * above.size and below.bbox.x0 < above.bbox.x1
+    return -above.bbox.height < gap < APART * above.size and below.bbox.x0 < above.bbox.x1 + 2 * above.size
