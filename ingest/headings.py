@@ -24,6 +24,8 @@ ENGLISH_LEVELS = (
 DECIMAL = re.compile(r"^(\d+(?:\.\d+)*)[.、\s]")
 LARGE = 1.2  # times the size of the text: type of headings
 LONGEST_HEADING = 200
+LONGEST_BOLD_HEADING = 330
+LEAST_CAPITALS = 4  # a shorter heading in capitals is an abbreviation
 LONGEST_CHINESE_HEADING = 40
 LEADERS = re.compile(r"[.…·]{3,}\s*\d*$|\s\d+$")  # a line of a table of contents
 
@@ -49,7 +51,8 @@ def _judged(draft: Draft, body: float) -> Draft:
     if draft.hidden or not draft.lines or draft.element_type != "text":
         return draft
     text = draft.text
-    if draft.category == "Title" and (len(text) > LONGEST_HEADING or not can_head(text)):
+    longest = LONGEST_BOLD_HEADING if draft.bold and len(draft.lines) <= 3 else LONGEST_HEADING
+    if draft.category == "Title" and (len(text) > longest or not can_head(text)):
         return replace(draft, category="NarrativeText")
     large = draft.size >= LARGE * body > 0 and draft.origin == "text-layer"
     few = len(draft.lines) <= 2 and len(text) <= 120
@@ -122,8 +125,15 @@ class SectionPath:
 
 
 def _level(draft: Draft, text: str, under_chinese: bool) -> Level:
-    """Size rounded to half points (negative: larger first), depth of its numbering, 0 for bold and 1 for plain."""
-    return -round(draft.size * 2) / 2, _depth(text, under_chinese), 0 if draft.bold else 1
+    """Size rounded to half points (negative: larger first), depth of its numbering, how little it stands out."""
+    return -round(draft.size * 2) / 2, _depth(text, under_chinese), _weight(draft, text)
+
+
+def _weight(draft: Draft, text: str) -> int:
+    """0 for bold capitals, then bold, bold italic, plain capitals, plain, italic."""
+    slanted = all(word.italic for line in draft.lines for word in line.words)
+    style = 0 if text.isupper() and len(text) >= LEAST_CAPITALS else 2 if slanted else 1
+    return style + (0 if draft.bold else 3)
 
 
 def _depth(text: str, under_chinese: bool) -> int:
@@ -149,4 +159,4 @@ def _is_under(level: Level, above: Level) -> bool:
         return level[1] > above[1]
     if abs(level[0] - above[0]) > 0.6:
         return level[0] > above[0]
-    return level[1] == above[1] and level[2] > above[2]
+    return level[2] > above[2]

@@ -13,13 +13,29 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pymupdf
 
 from ingest.glyph_numbers import character_of, glyph_numbered_fonts, holds_glyph_numbers
 from ingest.glyph_order import in_spoken_order, turns_direction
-from kb_qa.geometry import BBox, union_of
+from ingest.printed import Direction, PrintedLine, PrintedWord, is_cjk, is_hangul, joins_without_space, line_of
+from kb_qa.geometry import BBox
+
+__all__ = [  # the nouns of `printed`, too: who reads a page needs both
+    "SOFT_HYPHEN",
+    "Direction",
+    "PrintedLine",
+    "PrintedWord",
+    "glyph_count",
+    "is_cjk",
+    "is_fixed_width",
+    "is_hangul",
+    "join_fragments",
+    "joins_without_space",
+    "line_of",
+    "read_lines",
+]
 
 # Without COLLECT_STYLES: it takes three times as long, and leaves out an Arabic letter that a ligature with the same
 # letter follows, because it looks like one printed twice.
@@ -33,77 +49,6 @@ LEAST_SHIFT = 0.05  # points between two drawings of a glyph that make it bold
 _PLACE = 4.0  # points; cells in which glyphs drawn before are looked up
 WIDEST_SPACE = 0.9  # of the type size, between words of one justified line
 
-Direction = Literal["right", "down", "up", "left", "oblique"]
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedWord:
-    """`hidden` says why a reader cannot see it (empty: it can be seen). `spaced`: a space stands before it."""
-
-    bbox: BBox
-    text: str
-    size: float
-    baseline: float
-    spaced: bool = False
-    bold: bool = False
-    mono: bool = False
-    hidden: str = ""
-    confidence: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedLine:
-    """Words in reading order. `direction` is where the text runs; `vertical`: Chinese or Japanese written top-down."""
-
-    words: tuple[PrintedWord, ...]
-    bbox: BBox
-    direction: Direction = "right"
-    vertical: bool = False
-
-    @property
-    def size(self) -> float:
-        """The size most of its characters have, in points."""
-        weights: dict[float, int] = {}
-        for word in self.words:
-            weights[round(word.size, 1)] = weights.get(round(word.size, 1), 0) + len(word.text)
-        return max(weights, key=lambda size: (weights[size], size))
-
-    @property
-    def text(self) -> str:
-        return "".join((" " if word.spaced and index else "") + word.text for index, word in enumerate(self.words))
-
-
-def line_of(words: Sequence[PrintedWord], direction: Direction = "right", vertical: bool = False) -> PrintedLine:
-    """A line of at least one word."""
-    box = union_of(word.bbox for word in words)
-    if box is None:
-        raise ValueError("a line needs a word")
-    return PrintedLine(tuple(words), box, direction, vertical)
-
-
-def is_cjk(char: str) -> bool:
-    """Chinese, Japanese or Korean, punctuation included: written without spaces, or a syllable per character."""
-    code = ord(char)
-    return (
-        0x2E80 <= code <= 0x9FFF
-        or 0xAC00 <= code <= 0xD7AF
-        or 0xF900 <= code <= 0xFAFF
-        or 0xFE30 <= code <= 0xFE4F
-        or 0xFF00 <= code <= 0xFFEF
-        or 0x1100 <= code <= 0x11FF
-        or 0x20000 <= code <= 0x3FFFF
-    ) and not char.isspace()
-
-
-def is_hangul(char: str) -> bool:
-    return 0xAC00 <= ord(char) <= 0xD7AF or 0x1100 <= ord(char) <= 0x11FF
-
-
-def joins_without_space(before: str, after: str) -> bool:
-    """Whether a line break between the two characters stands for nothing: Chinese and Japanese, not Korean."""
-    cjk = is_cjk(before) and not is_hangul(before), is_cjk(after) and not is_hangul(after)
-    return any(cjk) and not (is_hangul(before) or is_hangul(after))
-
 
 @dataclass(slots=True)  # not frozen: there are thousands on a page, and freezing makes each three times as slow
 class _Glyph:
@@ -115,6 +60,7 @@ class _Glyph:
     size: float
     baseline: float
     bold: bool
+    italic: bool
     mono: bool
     hidden: str
     filled: bool
@@ -146,6 +92,7 @@ def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
         hidden = _hidden_reason(span)
         filled = bool(span.get("char_flags", FILLED) & FILLED)
         bold = bool(span["flags"] & pymupdf.TEXT_FONT_BOLD or span.get("char_flags", 0) & BOLD_STYLE)
+        italic = bool(span["flags"] & pymupdf.TEXT_FONT_ITALIC)
         mono = bool(span["flags"] & pymupdf.TEXT_FONT_MONOSPACED) or is_fixed_width(span["font"])
         size = span["size"]
         decode = span["font"] in numbered and holds_glyph_numbers(span)
@@ -157,7 +104,7 @@ def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
                 y0, y1 = y1, y0
             text = character_of(char["c"]) if decode else char["c"]
             baseline = char["origin"][1] if horizontal else y1
-            yield _Glyph(text, x0, y0, x1, y1, size, baseline, bold, mono, hidden, filled)
+            yield _Glyph(text, x0, y0, x1, y1, size, baseline, bold, italic, mono, hidden, filled)
 
 
 @functools.lru_cache(maxsize=256)
@@ -278,6 +225,7 @@ def _word(glyphs: Sequence[_Glyph], spaced: bool) -> Iterator[PrintedWord]:
         baseline=first.baseline,
         spaced=spaced,
         bold=first.bold,
+        italic=first.italic,
         mono=first.mono,
         hidden=first.hidden,
     )

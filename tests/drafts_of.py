@@ -9,9 +9,7 @@ from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
 from kb_qa.geometry import BBox, Page
 
 
-def printed(
-    text: str, x: float = 72.0, y: float = 100.0, *, size: float = 10.0, bold: bool = False, mono: bool = False
-) -> PrintedLine:
+def printed(text: str, x: float = 72.0, y: float = 100.0, *, size: float = 10.0, **style: bool) -> PrintedLine:
     """A line from (x, y), half as wide a character as it is high; every Chinese character is a word."""
     words: list[PrintedWord] = []
     for index, part in enumerate(text.split(" ")):
@@ -19,23 +17,16 @@ def printed(
         for place, piece in enumerate(pieces):
             box = BBox(x, y, x + size / 2 * len(piece), y + 1.2 * size)
             spaced = index > 0 and place == 0
-            words.append(PrintedWord(box, piece, size, y + size, spaced=spaced, bold=bold, mono=mono))
+            word = PrintedWord(box, piece, size, y + size, spaced=spaced, **style)
+            words.append(word)
             x = box.x1
         x += size / 4
     return line_of(words)
 
 
-def draft(
-    category: str,
-    *texts: str,
-    x: float = 72.0,
-    y: float = 100.0,
-    size: float = 10.0,
-    bold: bool = False,
-    mono: bool = False,
-) -> Draft:
-    """A draft of lines under one another."""
-    lines = [printed(text, x, y + 1.25 * size * row, size=size, bold=bold, mono=mono) for row, text in enumerate(texts)]
+def draft(category: str, *texts: str, x: float = 72.0, y: float = 100.0, size: float = 10.0, **style: bool) -> Draft:
+    """A draft of lines under one another; `style`: bold, italic, mono."""
+    lines = [printed(text, x, y + 1.25 * size * row, size=size, **style) for row, text in enumerate(texts)]
     return text_draft(category, lines)
 
 

@@ -113,6 +113,28 @@ def test_numbering_tells_the_levels_of_headings_in_one_type() -> None:
     ]
 
 
+def test_capitals_bold_and_italics_tell_the_levels_of_headings_in_one_size() -> None:
+    """Bold capitals stand over bold, bold over bold italics, though nothing is larger or numbered."""
+    styles = [("RISK FACTORS", False), ("Risks of our business", False), ("We may lose customers.", True)]
+    drafts = [
+        draft("Title", text, y=60 + 40 * row, bold=True, italic=italic) for row, (text, italic) in enumerate(styles)
+    ]
+    following = draft("Title", "Risks of our shares", y=400, bold=True)
+    found = sections(page_of(*drafts, prose(300), following, prose(420)))
+    assert [path for path, start in found if start.startswith("The group")] == [
+        ("RISK FACTORS", "Risks of our business", "We may lose customers."),
+        ("RISK FACTORS", "Risks of our shares"),
+    ]
+
+
+def test_a_bold_sentence_of_several_lines_can_head() -> None:
+    """Risk factors have such headings; in plain type so long a text is a paragraph."""
+    text = ["We have not established a minimum payment level and we cannot assure you of our ability to pay"] * 3
+    bold, plain = draft("Title", *text, bold=True), draft("Title", *text, y=200)
+    found = categories(with_headings([page_of(bold, plain, prose())]))[0]
+    assert [category for category, _ in found] == ["Title", "NarrativeText", "NarrativeText"]
+
+
 def test_chinese_numbering_makes_headings_of_lines_in_the_type_of_the_text() -> None:
     """第一章, 一、, （一） and 1. are four levels, though nothing is larger or bolder."""
     titles = ["第一章公司概况", "一、基本情况", "（一）历史沿革", "1. 设立情况", "二、主要业务", "第二章风险因素"]
