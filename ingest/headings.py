@@ -120,7 +120,8 @@ class SectionPath:
         while self._open and not _is_under(level, self._open[-1][0]):
             self._open.pop()
         path = tuple(title for _, title in self._open)
-        self._open.append((level, text))
+        if path[-1:] != (text,):  # the title of a table often says its section's again
+            self._open.append((level, text))
         return path
 
 

@@ -43,6 +43,12 @@ CAPTION = re.compile(
     r"^(?:(?:figure|fig\.|table|tab\.|chart|exhibit|abbildung|abb\.|tabelle)\s*\d|[图表圖]\s*\d)", re.IGNORECASE
 )
 BARE_LABEL = re.compile(rf"{CAPTION.pattern}[\d.\-–]*\s*[.:：]?$", re.IGNORECASE)
+FIGURE = re.compile(
+    r"[+\-−–~约超近]?\s*(?:[$€£¥￥]\s*\d[\d.,]*|\d[\d,]*[.,]\d+|\d{2,})"
+    r"(?:\s*[%‰]|[\u4e00-\u9fff]{1,3}|\s*(?:million|billion|thousand|bn|mn|m|k|x|pp))?",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"(?:19|20)\d\d年")
 # `Table 2. Employees` and `图3-1 产量` name what is beside them; `Table 2 shows that …` tells of it.
 TITLED_CAPTION = re.compile(r"^(?:[^\W\d]+\.?\s*\d[\d.\-–]*\s*[.:|：—–]|[图表圖]\s*\d[\d.\-–]*[^。]*$)")
 
@@ -191,7 +197,12 @@ def _categorised(label: str, lines: Sequence[PrintedLine], origin: Origin) -> li
 
 
 def can_head(text: str) -> bool:
-    """Headings have letters; a line of check boxes (`□ 是 √ 否`) answers the line above."""
+    """Headings have letters, and are no figure in large type (`48.6亿元`, `$4.8 billion`).
+
+    A line of check boxes (`□ 是 √ 否`) answers the line above.
+    """
+    if FIGURE.fullmatch(text) and not YEAR.match(text):
+        return False
     return any(char.isalpha() for char in text) and not any(char in "□√☑☐☒✓" for char in text)
 
 

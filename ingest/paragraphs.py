@@ -11,7 +11,8 @@ HYPHENS = "-\u2010\u2011\u00ad"
 RAGGED = 0.2  # of the width: a line may end so far from the right side for want of room for the next word
 OPEN_ENDS = ",，、-–—(（$€£¥"
 FULL_LINE = 0.12  # of a paragraph's width: a line that ends so near its right side was broken for want of room
-FEW_WORDS = 5
+FEW_WORDS = 4  # a line of fewer is a label
+FEW_CHARACTERS = 10  # the same of Chinese
 
 
 def paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
@@ -58,7 +59,7 @@ def runs_on(before: str, after: str) -> bool:
 def goes_on(end: Draft, start: Draft) -> bool:
     """Whether a paragraph that stops at the end of a column or page is taken up by `start`.
 
-    Either its sentence runs on in small letters, or its last line is full and ends without a stop.
+    Its last line is no mere label; and its sentence runs on in small letters, or the line is full and has no stop.
     """
     if end.category not in ("NarrativeText", "ListItem") or start.category != "NarrativeText":
         return False
@@ -66,11 +67,13 @@ def goes_on(end: Draft, start: Draft) -> bool:
     size = max(last.size, first.size)
     if end.origin != start.origin or end.hidden != start.hidden or abs(last.size - first.size) > 0.1 * size:
         return False
-    if runs_on(end.text, start.text):
+    long_enough = len(last.words) >= (FEW_CHARACTERS if is_cjk(end.text[-1]) else FEW_WORDS)
+    if not long_enough:
+        return False
+    if start.text[0].islower() and runs_on(end.text, start.text):
         return True
     is_full = (
-        len(end.lines) > 1
-        and len(last.words) >= FEW_WORDS
+        (len(end.lines) > 1 or len(last.words) >= 2 * FEW_CHARACTERS)
         and last.bbox.x1 >= end.bbox.x1 - FULL_LINE * end.bbox.width
         and last.words[-1].bold == first.words[0].bold
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.drafts import Draft, bbox_of
-from ingest.layout import LayoutBox, is_in_pieces, page_drafts, trusted_boxes
+from ingest.layout import LayoutBox, can_head, is_in_pieces, page_drafts, trusted_boxes
 from ingest.page_text import PrintedLine
 from kb_qa.geometry import BBox
 from tests.drafts_of import printed
@@ -44,6 +44,18 @@ def test_a_page_set_word_by_word_is_known_by_boxes_within_lines() -> None:
     pieces = [LayoutBox("table", BBox(72, line.bbox.y0, 110, line.bbox.y1)) for line in lines]
     assert is_in_pieces(pieces, lines)
     assert not is_in_pieces([LayoutBox("text", line.bbox) for line in lines], lines)
+
+
+@pytest.mark.parametrize("text", ["48.6亿元", "3,150人", "$4.8 billion", "12.5%", "+16.7%", "□ 是 √ 否", "2024"])
+def test_figures_and_boxes_head_nothing(text: str) -> None:
+    """However large they are printed."""
+    assert not can_head(text)
+
+
+@pytest.mark.parametrize("text", ["1 Business", "2024年", "2025年度经营简报", "3 概况", "Item 7."])
+def test_words_and_years_can_head(text: str) -> None:
+    """A number before them is a numbering."""
+    assert can_head(text)
 
 
 def categories_of(*lines: PrintedLine, tables: tuple[Draft, ...] = ()) -> list[str]:

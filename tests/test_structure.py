@@ -210,6 +210,14 @@ def test_a_full_last_line_without_a_stop_goes_on_with_a_figure_or_a_name() -> No
     assert len(joined(page_of(short), page_of(start, number=2))) == 2
 
 
+def test_labels_of_tiles_that_stand_beside_one_another_are_no_paragraph() -> None:
+    """A tile ends without a stop and another begins beside it, higher up: nothing goes on."""
+    tiles = [draft("NarrativeText", "投入7.29亿元", x=316, y=382), draft("NarrativeText", "期末员工", x=437, y=336)]
+    assert len(joined(page_of(*tiles))) == 2
+    tiles = [draft("NarrativeText", "net income", y=382), draft("NarrativeText", "up 5 %", x=300, y=336)]
+    assert len(joined(page_of(*tiles))) == 2
+
+
 @pytest.mark.parametrize(
     "between",
     [draft("Title", "Results", y=60, bold=True), draft("Formula", "E = mc", y=60)],
