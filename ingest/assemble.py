@@ -7,10 +7,12 @@ from dataclasses import replace
 from statistics import fmean
 
 from ingest.drafts import Draft, PageDraft, bbox_of
+from ingest.footnotes import with_footnotes
 from ingest.furniture import with_furniture
 from ingest.headings import SectionPath, with_headings
 from ingest.page_breaks import with_joined_pages
 from ingest.page_text import PrintedLine
+from ingest.program_text import with_program_text
 from ingest.reading_text import Vocabulary, build_text
 from ingest.table_elements import build_table
 from kb_qa.elements import Element, Word, content_id
@@ -25,7 +27,8 @@ def assemble_elements(pages: Sequence[PageDraft], document_id: str) -> tuple[Ele
             vocabulary.add(draft.printed)
     sections = SectionPath()
     elements: list[Element] = []
-    for page in with_joined_pages(with_headings(with_furniture(pages))):
+    pages = with_headings(with_footnotes(with_program_text(with_furniture(pages))))
+    for page in with_joined_pages(pages):
         frame = BBox(0.0, 0.0, page.page.width, page.page.height)
         for place, draft in enumerate(page.drafts):
             element = _element(draft, page.page.number, frame, vocabulary)
@@ -49,7 +52,8 @@ def _element(draft: Draft, page: int, frame: BBox, vocabulary: Vocabulary) -> El
     elif draft.element_type == "image":
         text, words = _picture_text(draft, page, vocabulary)
     else:
-        text, words = build_text(draft.lines, page, vocabulary, rest=_rest(draft))
+        verbatim = draft.category == "CodeSnippet"
+        text, words = build_text(draft.lines, page, vocabulary, rest=_rest(draft), verbatim=verbatim)
     confidences = [word.confidence for word in words if word.confidence is not None]
     box = draft.bbox.intersection(frame) or draft.bbox
     return Element(

@@ -228,9 +228,21 @@ def _labelled(row: Sequence[Cell], spanning: Sequence[Cell]) -> Iterator[str]:
 
 
 def _regions(element: Element, start: int, end: int) -> tuple[Region, ...]:
-    """The union of the range's words on each page; the element's own regions where it has no words."""
-    words = [word for word in element.words if word.start < end and word.end > start]
-    return merge_regions(Region(word.page, word.bbox) for word in words) or element.regions
+    """The union of the range's words in each region of the element: a paragraph has one in each column it runs through.
+
+    The element's own regions where it has no words there.
+    """
+    words = [Region(word.page, word.bbox) for word in element.words if word.start < end and word.end > start]
+    if len({region.page for region in element.regions}) == len(element.regions):
+        return merge_regions(words) or element.regions
+    parts = (merge_regions(word for word in words if _is_within(word, region)) for region in element.regions)
+    return tuple(region for part in parts for region in part) or merge_regions(words) or element.regions
+
+
+def _is_within(word: Region, region: Region) -> bool:
+    if word.page != region.page or word.bbox is None or region.bbox is None:
+        return False
+    return region.bbox.contains_point(*word.bbox.center)
 
 
 def _block_id(element: Element, start: int, end: int) -> str:

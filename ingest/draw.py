@@ -35,13 +35,18 @@ OTHER: Colour = (0.75, 0.60, 0.00)
 WORD: Colour = (0.65, 0.75, 0.95)
 ORDER: Colour = (0.95, 0.55, 0.05)
 LABEL_SIZE = 7.0
+LEGEND_HEIGHT = 36.0
+LINES = {"reading order / 阅读顺序": ORDER, "cell / 单元格": COLOURS["Table"], "word / 词": WORD}
+CONTINUED = "+"  # after the number of an element that began in another column or on another page
+
+_Placed = tuple[Element, BBox, str]
 
 
 def draw_elements(file: Path, parsed: ParsedDocument, folder: Path) -> list[Path]:
     """Writes `P001.png` … into `folder`, one for each page of a PDF or picture, and returns their paths.
 
-    Thick boxes are elements with number and category, dashed where a reader cannot see the text; thin ones are cells
-    and words; an orange line goes from element to element in reading order.
+    Thick boxes are elements, numbered in the margin beside them, dashed where a reader cannot see the text; thin ones
+    are cells and words; an orange line goes from element to element in reading order. A legend stands below the page.
     Raises InputError where nothing has a place.
     """
     if not any(region.bbox is not None for element in parsed.elements for region in element.regions):
@@ -50,8 +55,11 @@ def draw_elements(file: Path, parsed: ParsedDocument, folder: Path) -> list[Path
     paths = [folder / f"P{facts.number:03}.png" for facts in parsed.pages]
     with open_document(file) as document, pymupdf.open() as canvas:
         for facts, path in zip(parsed.pages, paths, strict=True):
-            _paint(canvas, document[facts.number - 1])
-            _draw_page(canvas[-1], parsed.elements, facts.number)
+            page = document[facts.number - 1]
+            _paint(canvas, page)
+            placed = _placed(parsed.elements, facts.number)
+            _draw_page(canvas[-1], placed, facts.number)
+            _draw_legend(canvas[-1], page.rect.height, [element for element, _, _ in placed])
             canvas[-1].get_pixmap(dpi=_dpi(canvas[-1]), alpha=False).save(path)
             canvas.delete_page(-1)
     return paths
@@ -59,36 +67,40 @@ def draw_elements(file: Path, parsed: ParsedDocument, folder: Path) -> list[Path
 
 def _paint(canvas: pymupdf.Document, page: pymupdf.Page) -> None:
     """A new page with the picture of `page`: whatever its rotation or crop, the new one is in display space."""
-    sheet = canvas.new_page(width=page.rect.width, height=page.rect.height)
-    sheet.insert_image(sheet.rect, pixmap=page.get_pixmap(dpi=_dpi(page), alpha=False))
+    sheet = canvas.new_page(width=page.rect.width, height=page.rect.height + LEGEND_HEIGHT)
+    sheet.insert_image(page.rect, pixmap=page.get_pixmap(dpi=_dpi(page), alpha=False))
 
 
 def _dpi(page: pymupdf.Page) -> int:
     return int(affordable_dpi(page.rect.width, page.rect.height, wanted=DPI, megapixels=MEGAPIXELS))
 
 
-def _draw_page(page: pymupdf.Page, elements: Sequence[Element], number: int) -> None:
-    shape = page.new_shape()
-    placed = [
-        (element, region.bbox)
+def _placed(elements: Sequence[Element], number: int) -> list[_Placed]:
+    """The regions on the page, each with its element and the number that stands beside it."""
+    return [
+        (element, region.bbox, f"{element.order}{CONTINUED if place else ''}")
         for element in elements
-        for region in element.regions
+        for place, region in enumerate(element.regions)
         if region.page == number and region.bbox is not None
     ]
-    for element, box in placed:
+
+
+def _draw_page(page: pymupdf.Page, placed: Sequence[_Placed], number: int) -> None:
+    shape = page.new_shape()
+    for element, box, _ in placed:
         _draw_parts(shape, element, number)
         shape.draw_rect(_rect(box))
         dashes = "[3 2] 0" if element.hidden else None
         shape.finish(color=COLOURS.get(element.category, OTHER), width=1.2, dashes=dashes)
-    starts = [pymupdf.Point(box.x0 + 2, box.center[1]) for _, box in placed]
+    starts = [pymupdf.Point(box.x0 + 2, min(box.center[1], box.y0 + 8)) for _, box, _ in placed]
     for start, stop in itertools.pairwise(starts):
         shape.draw_line(start, stop)
         shape.finish(color=ORDER, width=0.8, stroke_opacity=0.7)
     for start in starts:
         shape.draw_circle(start, 1.6)
         shape.finish(color=ORDER, fill=ORDER)
-    for element, box in placed:  # last, so that nothing covers them
-        _draw_label(shape, f"{element.order} {element.category}", box, COLOURS.get(element.category, OTHER))
+    for element, box, label in placed:  # last, so that nothing covers them
+        _draw_label(shape, label, box, COLOURS.get(element.category, OTHER))
     shape.commit()
 
 
@@ -104,14 +116,33 @@ def _draw_parts(shape: pymupdf.Shape, element: Element, number: int) -> None:
             shape.finish(color=colour, width=width)
 
 
-def _draw_label(shape: pymupdf.Shape, text: str, box: pymupdf.Rect, colour: Colour) -> None:
-    """White on the element's colour, above the box, or inside it at the top of the page."""
+def _draw_label(shape: pymupdf.Shape, text: str, box: BBox, colour: Colour) -> None:
+    """White on the element's colour, in the margin beside the top of the box; at the page's edge, inside it."""
     width = pymupdf.get_text_length(text, fontsize=LABEL_SIZE) + 3
-    top = box.y0 - LABEL_SIZE - 2 if box.y0 > LABEL_SIZE + 2 else box.y0
-    plate = pymupdf.Rect(box.x0, top, box.x0 + width, top + LABEL_SIZE + 2)
+    left = box.x0 - width - 1 if box.x0 > width + 1 else box.x0
+    plate = pymupdf.Rect(left, box.y0, left + width, box.y0 + LABEL_SIZE + 2)
     shape.draw_rect(plate)
     shape.finish(color=colour, fill=colour, fill_opacity=0.85, stroke_opacity=0.0)
     shape.insert_text((plate.x0 + 1.5, plate.y1 - 2), text, fontsize=LABEL_SIZE, color=(1, 1, 1))
+
+
+def _draw_legend(page: pymupdf.Page, top: float, elements: Sequence[Element]) -> None:
+    """What the colours stand for, of what is on the page, in rows as wide as the page."""
+    shape = page.new_shape()
+    names = {element.category: COLOURS.get(element.category, OTHER) for element in elements}
+    x, y = 6.0, top + 3
+    for name, colour in (names | LINES).items():
+        english, _, chinese = name.partition(" / ")
+        start = x + 11 + pymupdf.get_text_length(english, fontsize=LABEL_SIZE) + 3
+        end = start + LABEL_SIZE * (len(chinese) + 1)
+        if x > 6 and end > page.rect.width:
+            x, start, end, y = 6.0, start - x + 6, end - x + 6, y + LABEL_SIZE + 4
+        shape.draw_rect(pymupdf.Rect(x, y, x + 8, y + LABEL_SIZE))
+        shape.finish(color=colour, fill=colour)
+        shape.insert_text((x + 11, y + LABEL_SIZE - 1), english, fontsize=LABEL_SIZE)
+        shape.insert_text((start, y + LABEL_SIZE - 1), chinese, fontname="china-s", fontsize=LABEL_SIZE)
+        x = end
+    shape.commit()
 
 
 def _rect(box: BBox) -> pymupdf.Rect:

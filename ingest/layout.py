@@ -15,7 +15,8 @@ import pymupdf
 from ingest.drafts import Draft, bbox_of, text_draft
 from ingest.layout_model import load_layout_model
 from ingest.line_groups import group_lines, in_reading_order, looks_like_columns, starts_item, visual_rows
-from ingest.page_text import PrintedLine, is_cjk
+from ingest.page_text import PrintedLine
+from ingest.paragraphs import paragraphs_joined
 from ingest.reading_order import reading_order
 from kb_qa.elements import Origin
 from kb_qa.geometry import BBox
@@ -37,6 +38,19 @@ PAGE_NUMBER = re.compile(
 )
 LEAST_PICTURE = 24.0  # points; below it a picture is an icon or a rule
 CAPTION_REACH = 30.0
+LONGEST_CAPTION = 300
+CAPTION = re.compile(
+    r"^(?:(?:figure|fig\.|table|tab\.|chart|exhibit|abbildung|abb\.|tabelle)\s*\d|[图表圖]\s*\d)", re.IGNORECASE
+)
+BARE_LABEL = re.compile(rf"{CAPTION.pattern}[\d.\-–]*\s*[.:：]?$", re.IGNORECASE)
+FIGURE = re.compile(
+    r"[+\-−–~约超近]?\s*(?:[$€£¥￥]\s*\d[\d.,]*|\d[\d,]*[.,]\d+|\d{2,})"
+    r"(?:\s*[%‰]|[\u4e00-\u9fff]{1,3}|\s*(?:million|billion|thousand|bn|mn|m|k|x|pp))?",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"(?:19|20)\d\d年")
+# `Table 2. Employees` and `图3-1 产量` name what is beside them; `Table 2 shows that …` tells of it.
+TITLED_CAPTION = re.compile(r"^(?:[^\W\d]+\.?\s*\d[\d.\-–]*\s*[.:|：—–]|[图表圖]\s*\d[\d.\-–]*[^。]*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,14 @@ def predict_layout(page: pymupdf.Page) -> list[LayoutBox]:
     return boxes
 
 
+def is_in_pieces(boxes: Sequence[LayoutBox], lines: Sequence[PrintedLine]) -> bool:
+    """Whether many boxes are pieces of printed lines: the file sets each word by itself, and the model was misled."""
+    pieces = sum(
+        any(box.bbox.overlap(line.bbox) > 0.7 and line.bbox.overlap(box.bbox) < 0.6 for line in lines) for box in boxes
+    )
+    return pieces >= 5 and pieces * 5 > len(boxes)
+
+
 def trusted_boxes(boxes: Sequence[LayoutBox], lines: Sequence[PrintedLine], tables: Sequence[Draft]) -> list[LayoutBox]:
     """The boxes, or none where the model made nonsense of the page.
 
@@ -83,8 +105,15 @@ def trusted_boxes(boxes: Sequence[LayoutBox], lines: Sequence[PrintedLine], tabl
         for left, right in itertools.pairwise(row):
             if right.bbox.x0 - left.bbox.x1 < max(left.size, right.size):
                 pairs += 1
-                cut += _best_box(left, usable) != _best_box(right, usable)
+                cut += _cuts_between(_best_box(left, usable), _best_box(right, usable), usable)
     return [] if cut >= 4 and cut * 2 > pairs else list(boxes)
+
+
+def _cuts_between(left: int | None, right: int | None, boxes: Sequence[LayoutBox]) -> bool:
+    """Whether two lines of a row are in two boxes that no straight white line parts, as it parts columns."""
+    if left is None or right is None:
+        return left != right
+    return left != right and boxes[left].bbox.x1 > boxes[right].bbox.x0
 
 
 def page_drafts(
@@ -107,7 +136,7 @@ def page_drafts(
     if origin == "ocr":  # a scan is one picture: what the model calls so is kept only where little is read in it
         frames = [frame for frame in frames if sum(line.bbox.overlap(frame) > 0.7 for line in shown) < 3]
     drafts = [*tables, *_from_boxes(shown, boxes, frames, origin)]
-    drafts = _with_page_numbers(_paragraphs_joined(_captions_joined(drafts)))
+    drafts = _with_page_numbers(paragraphs_joined(_captions_joined(_with_captions(drafts))))
     drafts.extend(text_draft("UncategorizedText", [line], origin=origin) for line in oblique)
     for reason in sorted({line.words[0].hidden for line in hidden}):
         groups = group_lines([line for line in hidden if line.words[0].hidden == reason])
@@ -159,8 +188,6 @@ def _best_box(line: PrintedLine, boxes: Sequence[LayoutBox]) -> int | None:
 def _categorised(label: str, lines: Sequence[PrintedLine], origin: Origin) -> list[Draft]:
     ordered = in_reading_order(lines)
     if label in ("text", "list-item"):
-        if all(word.mono for line in ordered for word in line.words) and len(ordered) > 1:
-            return [text_draft("CodeSnippet", ordered, origin=origin)]
         return [
             text_draft("ListItem" if starts_item(item[0]) else CATEGORIES[label], item, origin=origin)
             for item in _items(ordered)
@@ -170,7 +197,12 @@ def _categorised(label: str, lines: Sequence[PrintedLine], origin: Origin) -> li
 
 
 def can_head(text: str) -> bool:
-    """Headings have letters; a line of check boxes (`□ 是 √ 否`) answers the line above."""
+    """Headings have letters, and are no figure in large type (`48.6亿元`, `$4.8 billion`).
+
+    A line of check boxes (`□ 是 √ 否`) answers the line above.
+    """
+    if FIGURE.fullmatch(text) and not YEAR.match(text):
+        return False
     return any(char.isalpha() for char in text) and not any(char in "□√☑☐☒✓" for char in text)
 
 
@@ -206,12 +238,12 @@ def _picture_frames(
             continue
         if any(table.bbox.overlap(frame) > 0.5 or frame.overlap(table.bbox) > 0.5 for table in tables):
             continue
-        if not _holds_prose(frame, lines):
+        if not holds_prose(frame, lines):
             frames.append(frame)
     return frames
 
 
-def _holds_prose(frame: BBox, lines: Iterable[PrintedLine]) -> bool:
+def holds_prose(frame: BBox, lines: Iterable[PrintedLine]) -> bool:
     """A picture has labels; a box with several lines of running text is a page background or a shaded box."""
     inside = [line for line in lines if line.bbox.overlap(frame) > 0.7]
     prose = [line for line in inside if len(line.words) >= 6 and line.bbox.width > 12 * line.size]
@@ -222,6 +254,39 @@ def _picture(frame: BBox, labels: Sequence[PrintedLine], origin: Origin) -> Draf
     ordered = [line for group in group_lines(labels) for line in group]
     box = frame if not ordered else frame.union(bbox_of(ordered))
     return Draft(category="Image", bbox=box, lines=tuple(ordered), element_type="image", origin=origin)
+
+
+def _with_captions(drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts, what numbers a figure or table and stands beside one, or says no more than its name, a caption."""
+    shown = [draft for draft in drafts if draft.element_type in ("image", "table")]
+    found = [replace(draft, category="FigureCaption") if _is_caption(draft, shown) else draft for draft in drafts]
+    for label in [draft for draft in found if draft.category == "FigureCaption" and BARE_LABEL.match(draft.text)]:
+        words = next((draft for draft in found if _is_under_label(draft, label)), None)
+        if words is not None:
+            found[found.index(label)] = text_draft("FigureCaption", (*label.lines, *words.lines), origin=label.origin)
+            found.remove(words)
+    return found
+
+
+def _is_caption(draft: Draft, shown: Sequence[Draft]) -> bool:
+    text = draft.text
+    if draft.category not in ("NarrativeText", "Title", "ListItem") or len(text) > LONGEST_CAPTION:
+        return False
+    if not CAPTION.match(text):
+        return False
+    named = TITLED_CAPTION.match(text) or BARE_LABEL.match(text)
+    return bool(named) or any(_caption_distance(draft, other) is not None for other in shown)
+
+
+def _is_under_label(draft: Draft, label: Draft) -> bool:
+    """Whether a line or two stand right under `Table 1`: what the table is called."""
+    gap = draft.bbox.y0 - label.bbox.y1
+    return (
+        draft.category == "NarrativeText"
+        and len(draft.lines) <= 2
+        and abs(draft.bbox.x0 - label.bbox.x0) <= label.size
+        and -0.5 * label.size <= gap <= label.size
+    )
 
 
 def _captions_joined(drafts: Sequence[Draft]) -> list[Draft]:
@@ -247,45 +312,6 @@ def _captions_joined(drafts: Sequence[Draft]) -> list[Draft]:
         )
         result.remove(caption)
     return result
-
-
-def _paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
-    """Paragraphs that the model cut between two lines, in the middle of a sentence, are one again."""
-    result: list[Draft] = []
-    for draft in sorted(drafts, key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
-        above = [index for index, other in enumerate(result) if _runs_into(other, draft)]
-        if above:
-            index = above[-1]
-            result[index] = text_draft(
-                result[index].category, (*result[index].lines, *draft.lines), origin=draft.origin
-            )
-        else:
-            result.append(draft)
-    return result
-
-
-def _runs_into(above: Draft, below: Draft) -> bool:
-    if above.category not in ("NarrativeText", "ListItem") or below.category != "NarrativeText":
-        return False
-    last, first = above.lines[-1], below.lines[0]
-    size = max(last.size, first.size)
-    return (
-        last.direction == first.direction == "right"
-        and abs(last.size - first.size) <= 0.1 * size
-        and abs(above.bbox.x0 - below.bbox.x0) <= 2 * size
-        and last.bbox.x1 >= max(above.bbox.x1, below.bbox.x1) - 3 * size
-        and -0.6 * size < first.bbox.y0 - last.bbox.y1 < 0.8 * size
-        and runs_on(above.text, below.text)
-    )
-
-
-def runs_on(before: str, after: str) -> bool:
-    """Whether a sentence that `before` leaves open goes on in `after`: no full stop, then no capital."""
-    if not before or not after or before.rstrip()[-1:] in ".!?:;。！？：；…":
-        return False
-    return after[0].islower() or (
-        is_cjk(after[0]) and is_cjk(before[-1]) and after[0] not in "（(【《第一二三四五六七八九十"
-    )
 
 
 def _caption_distance(caption: Draft, other: Draft) -> float | None:

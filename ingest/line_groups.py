@@ -9,17 +9,26 @@ from collections.abc import Sequence
 from ingest.page_text import PrintedLine
 from kb_qa.geometry import BBox
 
-BULLET = re.compile(
-    r"^(?:[•‣▪■□●○◦◆◇►▶➢➤✓✔·∙*–—-]$|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]$|[（(][一二三四五六七八九十\d]+[）)]|[①-⑳])"
+BULLET = re.compile(r"^(?:[•‣▪■□●○◦◆◇►▶➢➤✓✔·∙*–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])$")
+TICKED = re.compile("[√☑☒✓]")  # boxes to tick, one of them ticked, are an answer
+LEAST_GUTTER = 5.0  # points of white between two columns
+GUTTER_ROWS = 4
+BULLETS_BEFORE_WORDS = "•▪■●►▶➢➤✓✔◆"
+NUMERALS = "一二三四五六七八九十"
+# `（一）`, `①`, `1、`, `一、`; but not `一、二线城市` and `１．５倍`
+CHINESE_ITEM = re.compile(
+    rf"^(?:[（(](?:[{NUMERALS}]{{1,3}}|\d{{1,2}})[）)]|[①-⑳⑴-⒛]|(?:\d{{1,2}}[、．]|[{NUMERALS}]{{1,3}}、)(?![\d{NUMERALS}]))"
 )
 
 
 def starts_item(line: PrintedLine) -> bool:
     """Whether the line begins with a bullet or an enumerator."""
-    first = line.words[0].text
-    if first in "（(" and len(line.words) > 2:
-        first = "".join(word.text for word in line.words[:4])
-    return len(line.words) > 1 and bool(BULLET.match(first) or first[0] in "•▪■●►▶➢➤✓✔◆")
+    if len(line.words) < 2:
+        return False
+    first, start = line.words[0].text, "".join(word.text for word in line.words[:5])
+    if first[0] in "□☐" and TICKED.search(line.text):
+        return False
+    return bool(BULLET.match(first) or CHINESE_ITEM.match(start)) or first[0] in BULLETS_BEFORE_WORDS
 
 
 def same_row(one: BBox, other: BBox) -> bool:
@@ -71,13 +80,30 @@ def in_reading_order(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
 def group_lines(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
     """Paragraphs: lines of one size and direction, under one another, without a gap; a bullet starts a new one."""
     groups: list[list[PrintedLine]] = []
+    gutters = _gutters(lines)
     for line in sorted(lines, key=lambda line: (line.bbox.y0, line.bbox.x0)):
-        fitting = [group for group in groups[-40:] if _fits(group, line)]
+        fitting = [group for group in groups[-40:] if _fits(group, line) and not _is_across(group[-1], line, gutters)]
         if fitting:
             min(fitting, key=lambda group: line.bbox.y0 - group[-1].bbox.y1).append(line)
         else:
             groups.append([line])
     return [in_reading_order(group) for group in groups]
+
+
+def _gutters(lines: Sequence[PrintedLine]) -> list[float]:
+    """Places where a white line runs down between the lines of several rows: columns stand on its sides."""
+    pairs = [
+        (left.bbox.x1, right.bbox.x0)
+        for row in visual_rows([line for line in lines if line.direction == "right"])
+        for left, right in itertools.pairwise(row)
+        if right.bbox.x0 - left.bbox.x1 >= LEAST_GUTTER
+    ]
+    middles = [(start + end) / 2 for start, end in pairs]
+    return [middle for middle in middles if sum(start < middle < end for start, end in pairs) >= GUTTER_ROWS]
+
+
+def _is_across(last: PrintedLine, line: PrintedLine, gutters: Sequence[float]) -> bool:
+    return any(last.bbox.x1 <= gutter <= line.bbox.x0 for gutter in gutters)
 
 
 def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:

@@ -14,14 +14,14 @@ import pymupdf
 
 from ingest.drafts import PageDraft
 from ingest.layer_check import agreement, looks_misspelled
-from ingest.layout import LayoutBox, page_drafts, predict_layout, trusted_boxes
+from ingest.layout import LayoutBox, holds_prose, is_in_pieces, page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, WELL_READ, Reading, page_of_words, read_page
 from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
 from ingest.plain_page import plain_boxes
 from ingest.receipts import is_receipt, with_receipt_rows
 from ingest.table_captions import with_surroundings
-from ingest.tables import find_tables
+from ingest.tables import FoundTables, find_tables
 from ingest.turned import CLOCKWISE, Turn
 from ingest.upright import make_upright
 from ingest.visibility import is_blank, mark_unseen, render_grey
@@ -198,7 +198,13 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
     surface = page if content.reading is None else page_of_words(page, content.reading)
     rows = content.reading is not None and is_receipt(shown, surface.rect.width)
     boxes = [] if rows else _boxes(surface, shown, content, pictures)
+    in_pieces = content.reading is None and is_in_pieces(boxes, shown)
+    if in_pieces:
+        surface = page_of_words(page, Reading(tuple(shown), Turn(0, page.rect.width, page.rect.height)))
+        boxes = predict_layout(surface)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
+    if in_pieces and any(holds_prose(draft.bbox, shown) for draft in tables.drafts):
+        tables = FoundTables((), content.lines, tables.failed)  # columns of text, set word by word
     drafts = page_drafts(
         tables.lines,
         trusted_boxes(boxes, tables.lines, tables.drafts),

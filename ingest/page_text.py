@@ -6,99 +6,48 @@ twice to look bold is read once; a raised footnote mark is a word of its own.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pymupdf
 
 from ingest.glyph_numbers import character_of, glyph_numbered_fonts, holds_glyph_numbers
 from ingest.glyph_order import in_spoken_order, turns_direction
-from kb_qa.geometry import BBox, union_of
+from ingest.printed import Direction, PrintedLine, PrintedWord, is_cjk, is_hangul, joins_without_space, line_of
+from kb_qa.geometry import BBox
 
-FLAGS = (
-    pymupdf.TEXT_PRESERVE_LIGATURES
-    | pymupdf.TEXT_PRESERVE_WHITESPACE
-    | pymupdf.TEXT_MEDIABOX_CLIP
-    | pymupdf.TEXT_COLLECT_STYLES
-)
+__all__ = [  # the nouns of `printed`, too: who reads a page needs both
+    "SOFT_HYPHEN",
+    "Direction",
+    "PrintedLine",
+    "PrintedWord",
+    "glyph_count",
+    "is_cjk",
+    "is_fixed_width",
+    "is_hangul",
+    "join_fragments",
+    "joins_without_space",
+    "line_of",
+    "read_lines",
+]
+
+# Without COLLECT_STYLES: it takes three times as long, and leaves out an Arabic letter that a ligature with the same
+# letter follows, because it looks like one printed twice.
+FLAGS = pymupdf.TEXT_PRESERVE_LIGATURES | pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 FILLED, STROKED, CLIPPED, BOLD_STYLE = 16, 32, 64, 8  # MuPDF's FZ_STEXT_* bits of `char_flags`
 SOFT_HYPHEN = "\u00ad"
+BREAK_HYPHEN = "\x02"  # how some programs write the hyphen of a line break
+FIXED_WIDTH = re.compile(r"courier|consol|menlo|monaco|mono|typewriter|cmtt|fixed|terminal", re.IGNORECASE)
+LETTERS_APART = 6  # so many single letters in a line are no words
+LEAST_SHIFT = 0.05  # points between two drawings of a glyph that make it bold
 _PLACE = 4.0  # points; cells in which glyphs drawn before are looked up
 WIDEST_SPACE = 0.9  # of the type size, between words of one justified line
-
-Direction = Literal["right", "down", "up", "left", "oblique"]
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedWord:
-    """`hidden` says why a reader cannot see it (empty: it can be seen). `spaced`: a space stands before it."""
-
-    bbox: BBox
-    text: str
-    size: float
-    baseline: float
-    spaced: bool = False
-    bold: bool = False
-    mono: bool = False
-    hidden: str = ""
-    confidence: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedLine:
-    """Words in reading order. `direction` is where the text runs; `vertical`: Chinese or Japanese written top-down."""
-
-    words: tuple[PrintedWord, ...]
-    bbox: BBox
-    direction: Direction = "right"
-    vertical: bool = False
-
-    @property
-    def size(self) -> float:
-        """The size most of its characters have, in points."""
-        weights: dict[float, int] = {}
-        for word in self.words:
-            weights[round(word.size, 1)] = weights.get(round(word.size, 1), 0) + len(word.text)
-        return max(weights, key=lambda size: (weights[size], size))
-
-    @property
-    def text(self) -> str:
-        return "".join((" " if word.spaced and index else "") + word.text for index, word in enumerate(self.words))
-
-
-def line_of(words: Sequence[PrintedWord], direction: Direction = "right", vertical: bool = False) -> PrintedLine:
-    """A line of at least one word."""
-    box = union_of(word.bbox for word in words)
-    if box is None:
-        raise ValueError("a line needs a word")
-    return PrintedLine(tuple(words), box, direction, vertical)
-
-
-def is_cjk(char: str) -> bool:
-    """Chinese, Japanese or Korean, punctuation included: written without spaces, or a syllable per character."""
-    code = ord(char)
-    return (
-        0x2E80 <= code <= 0x9FFF
-        or 0xAC00 <= code <= 0xD7AF
-        or 0xF900 <= code <= 0xFAFF
-        or 0xFE30 <= code <= 0xFE4F
-        or 0xFF00 <= code <= 0xFFEF
-        or 0x1100 <= code <= 0x11FF
-        or 0x20000 <= code <= 0x3FFFF
-    ) and not char.isspace()
-
-
-def is_hangul(char: str) -> bool:
-    return 0xAC00 <= ord(char) <= 0xD7AF or 0x1100 <= ord(char) <= 0x11FF
-
-
-def joins_without_space(before: str, after: str) -> bool:
-    """Whether a line break between the two characters stands for nothing: Chinese and Japanese, not Korean."""
-    cjk = is_cjk(before) and not is_hangul(before), is_cjk(after) and not is_hangul(after)
-    return any(cjk) and not (is_hangul(before) or is_hangul(after))
 
 
 @dataclass(slots=True)  # not frozen: there are thousands on a page, and freezing makes each three times as slow
@@ -111,32 +60,40 @@ class _Glyph:
     size: float
     baseline: float
     bold: bool
+    italic: bool
     mono: bool
     hidden: str
+    filled: bool
 
 
 def read_lines(page: pymupdf.Page) -> list[PrintedLine]:
     """All printed lines of an upright page, in the order in which the file draws them."""
     seen = _DrawnBefore()
-    lines: list[PrintedLine] = []
-    blocks: list[int] = []
+    drawn: list[tuple[int, dict[str, Any], list[_Glyph]]] = []
     for number, block in enumerate(page.get_text("rawdict", flags=FLAGS)["blocks"]):
         numbered = glyph_numbered_fonts(block)
         for line in block.get("lines", ()):
             glyphs = [glyph for glyph in in_spoken_order(_glyphs(line, numbered)) if not seen.before(glyph)]
-            words = list(_words(glyphs))
-            if words:
-                lines.append(line_of(words, _direction(line["dir"], line["wmode"]), line["wmode"] == 1))
-                blocks.append(number)
-    return join_fragments(lines, blocks)
+            drawn.append((number, line, glyphs))
+    lines: list[PrintedLine] = []
+    blocks: list[int] = []
+    for number, line, glyphs in drawn:  # only now is known what is drawn twice, and bold by that
+        words = list(_words(glyphs))
+        if words:
+            lines.append(line_of(words, _direction(line["dir"], line["wmode"]), line["wmode"] == 1))
+            blocks.append(number)
+    whole = [_closed_up(line) for line in join_fragments(lines, blocks)]
+    return _combs_joined(whole, comb_boxes(page))
 
 
 def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
     horizontal = abs(line["dir"][1]) < 0.01
     for span in line["spans"]:
         hidden = _hidden_reason(span)
+        filled = bool(span.get("char_flags", FILLED) & FILLED)
         bold = bool(span["flags"] & pymupdf.TEXT_FONT_BOLD or span.get("char_flags", 0) & BOLD_STYLE)
-        mono = bool(span["flags"] & pymupdf.TEXT_FONT_MONOSPACED)
+        italic = bool(span["flags"] & pymupdf.TEXT_FONT_ITALIC)
+        mono = bool(span["flags"] & pymupdf.TEXT_FONT_MONOSPACED) or is_fixed_width(span["font"])
         size = span["size"]
         decode = span["font"] in numbered and holds_glyph_numbers(span)
         for char in span["chars"]:
@@ -146,7 +103,14 @@ def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
             if y1 < y0:
                 y0, y1 = y1, y0
             text = character_of(char["c"]) if decode else char["c"]
-            yield _Glyph(text, x0, y0, x1, y1, size, char["origin"][1] if horizontal else y1, bold, mono, hidden)
+            baseline = char["origin"][1] if horizontal else y1
+            yield _Glyph(text, x0, y0, x1, y1, size, baseline, bold, italic, mono, hidden, filled)
+
+
+@functools.lru_cache(maxsize=256)
+def is_fixed_width(font: str) -> bool:
+    """By the font's name; few fonts set the flag for it."""
+    return FIXED_WIDTH.search(font) is not None and "monotype" not in font.lower()
 
 
 def _hidden_reason(span: dict[str, Any]) -> str:
@@ -183,6 +147,7 @@ class _DrawnBefore:
             for y in rows:
                 for other in self._places.get((char, x, y), ()):
                     if _same_place(glyph, other, reach):
+                        other.bold |= glyph.filled != other.filled or abs(x0 - other.x0) > LEAST_SHIFT
                         return True
         self._places.setdefault((char, int(x0 / _PLACE), int(y0 / _PLACE)), []).append(glyph)
         return False
@@ -249,7 +214,7 @@ def _word(glyphs: Sequence[_Glyph], spaced: bool) -> Iterator[PrintedWord]:
         max(glyph.x1 for glyph in glyphs),
         max(glyph.y1 for glyph in glyphs),
     )
-    text = "".join(glyph.char for glyph in glyphs)
+    text = "".join(glyph.char for glyph in glyphs).replace(BREAK_HYPHEN, SOFT_HYPHEN)
     # A soft hyphen is printed only where it ends a line; there the text builder needs it.
     text = text[:-1].replace(SOFT_HYPHEN, "") + text[-1]
     first = glyphs[0]
@@ -260,6 +225,7 @@ def _word(glyphs: Sequence[_Glyph], spaced: bool) -> Iterator[PrintedWord]:
         baseline=first.baseline,
         spaced=spaced,
         bold=first.bold,
+        italic=first.italic,
         mono=first.mono,
         hidden=first.hidden,
     )
@@ -331,6 +297,47 @@ def _attached(before: PrintedWord, word: PrintedWord) -> PrintedWord:
     apart = word.bbox.x0 - before.bbox.x1 > 0.15 * max(word.size, before.size)
     mark = (raised and not word.text.isalpha()) or (lowered_after and not before.text.isalpha())
     return replace(word, spaced=apart or mark)
+
+
+def _closed_up(line: PrintedLine) -> PrintedLine:
+    """A line set with spaces between its letters (`A B S T R A C T`) as its words; wider gaps part them."""
+    words = line.words
+    if len(words) < LETTERS_APART or line.direction != "right":
+        return line
+    if not all(len(word.text) == 1 and word.text.isalpha() and not is_cjk(word.text) for word in words):
+        return line
+    gaps = [right.bbox.x0 - left.bbox.x1 for left, right in itertools.pairwise(words)]
+    usual = sorted(gaps)[len(gaps) // 2]
+    closed = [words[0]]
+    for gap, word in zip(gaps, words[1:], strict=True):
+        if gap > 1.6 * usual + 0.5:
+            closed.append(word)
+        else:
+            before = closed[-1]
+            closed[-1] = replace(before, text=before.text + word.text, bbox=before.bbox.union(word.bbox))
+    return line_of(closed, line.direction, line.vertical)
+
+
+def comb_boxes(page: pymupdf.Page) -> list[BBox]:
+    """Form fields that print each character of their value in a place of its own."""
+    if page.first_widget is None:
+        return []
+    combs = (widget.rect for widget in page.widgets() if widget.field_flags & pymupdf.PDF_TX_FIELD_IS_COMB)
+    return [BBox(*(float(value) for value in rect)) for rect in combs]
+
+
+def _combs_joined(lines: Sequence[PrintedLine], combs: Sequence[BBox]) -> list[PrintedLine]:
+    """The lines, the characters in a comb field one word again, which stands in a line of its own."""
+    for comb in combs:
+        parted = [(line, [word for word in line.words if comb.contains_point(*word.bbox.center)]) for line in lines]
+        inside = sorted((word for _, words in parted for word in words), key=lambda word: word.bbox.x0)
+        if len(inside) < 2:
+            continue
+        others = [(line, [word for word in line.words if word not in words]) for line, words in parted]
+        value = replace(inside[0], text="".join(word.text for word in inside), bbox=line_of(inside).bbox)
+        lines = [line_of(words, line.direction, line.vertical) for line, words in others if words]
+        lines.append(line_of([value]))
+    return list(lines)
 
 
 def glyph_count(lines: Iterable[PrintedLine]) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ingest.line_groups import LEAST_GUTTER
 from kb_qa.geometry import BBox
 
-LEAST_GUTTER = 5.0  # points of white between two columns
 TOUCH = 2.0  # boxes of neighbouring lines may overlap this much and still be one under the other
 
 

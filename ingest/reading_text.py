@@ -9,11 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ingest.line_groups import same_row
 from ingest.page_text import SOFT_HYPHEN, PrintedLine, PrintedWord, is_cjk, joins_without_space
 from kb_qa.elements import Word
 
 HYPHENS = "-\u2010\u2011"
 KEPT_PREFIXES = frozenset({"non", "self", "well", "ex", "quasi", "semi", "cross", "post", "mid", "all", "so"})
+KEPT_ENDS = frozenset(
+    "term based related owned backed weighted denominated looking adjusted linked driven bearing wide".split()
+)
 # After these the hyphen before stands for a part that follows later: `long- and short-term`.
 SUSPENDING = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y", "o"})
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -50,16 +54,25 @@ def build_text(
     *,
     offset: int = 0,
     rest: Sequence[tuple[int, Sequence[PrintedLine]]] = (),
+    verbatim: bool = False,
 ) -> tuple[str, list[Word]]:
     """The reading text of lines in reading order, and a `Word` for each printed word; ranges start at `offset`.
 
-    `rest` are the lines of the same text on later pages, with their page.
+    `rest` are the lines of the same text in later columns and on later pages, with their page. `verbatim`: line breaks,
+    indents and hyphens stay, as in a program.
     """
     builder = _Builder(vocabulary, offset)
     for number, part in ((page, lines), *rest):
+        left = min((line.bbox.x0 for line in part), default=0.0)
         for line in part:
-            builder.add(line, number)
+            builder.add(line, number, left if verbatim else None)
     return builder.text, builder.words
+
+
+def _blanks(line: PrintedLine, start: float) -> str:
+    """A space for each character that would stand between `start` and the line in a font of one width."""
+    first = line.words[0]
+    return " " * round((line.bbox.x0 - start) * len(first.text) / max(first.bbox.width, 1.0))
 
 
 class _Builder:
@@ -71,15 +84,26 @@ class _Builder:
         self._offset = offset
         self._soft = False  # whether the last printed word ends with a soft hyphen
 
-    def add(self, line: PrintedLine, page: int) -> None:
+    def add(self, line: PrintedLine, page: int, left: float | None = None) -> None:
+        """`left`: where the lines of a verbatim text begin, of which each is a line of the text, too."""
         self._page = page
         for index, word in enumerate(line.words):
-            if index == 0:
+            if index == 0 and left is not None:
+                self._start_verbatim(line, left)
+            elif index == 0:
                 self._start_line(line)
                 continue
-            if word.spaced and not self._spurious(line.words[index - 1], word):
+            elif word.spaced and not self._spurious(line.words[index - 1], word):
                 self.text += " "
             self._append(word)
+
+    def _start_verbatim(self, line: PrintedLine, left: float) -> None:
+        """A line of a program, or what stands in the row of the last word, as beside a line number."""
+        last = self.words[-1].bbox if self.words else None
+        if last is not None and last.x1 <= line.bbox.x0 and same_row(last, line.bbox):
+            self.text += _blanks(line, last.x1) or " "
+        else:
+            self.text += ("\n" if self.text else "") + _blanks(line, left)
 
     def _spurious(self, before: PrintedWord, word: PrintedWord) -> bool:
         """A gap that justified setting opened between two Chinese characters is no space."""
@@ -135,7 +159,8 @@ class _Builder:
             return "none"
         if bare_stem + bare_rest in self._vocabulary.words:
             return "join"
-        return "none" if "-" in stem or bare_stem in KEPT_PREFIXES else "join"
+        is_compound = "-" in stem or len(bare_stem) == 1 or bare_stem in KEPT_PREFIXES or bare_rest in KEPT_ENDS
+        return "none" if is_compound else "join"
 
     def _join(self, word: PrintedWord) -> None:
         """Both halves stand for the whole word: one range."""

@@ -3,7 +3,9 @@
 CORPUS holds `files/` and `gt/*.words.json` (docling-parse's reading of the same files; its pages count from 0). A word
 is found where one of ours has the same letters and digits and IoU of at least .6. `words`: one to one; `runs`: where
 the tools part words differently, a run of up to four that spells the same counts with its union; `boxes`: by IoU alone.
-PyMuPDF's own words, brought into display space, are the baseline in the same run.
+PyMuPDF's own words, brought into display space, are the baseline in the same run. Lines of which the gold has glyph
+numbers in place of letters (its control characters give them away) count as one box each, weighed by their words: the
+numbers are made letters by the order of the Macintosh character set, and the union of what stands there is compared.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 import pymupdf
 
 from ingest.document_reader import silence_mupdf
+from ingest.glyph_numbers import character_of
 from ingest.limits import Limits
 from ingest.page_reader import read_page_draft
 from ingest.upright import bake_rotated_annotations
@@ -33,6 +36,7 @@ class Placed:
 
     letters: str
     bbox: BBox
+    weight: int = 1  # how many words of the gold it stands for
 
 
 def letters_of(text: str) -> str:
@@ -65,9 +69,48 @@ def mupdf_words(path: Path, pages: Sequence[int]) -> Iterator[list[Placed]]:
 def gold_words(path: Path) -> dict[int, list[Placed]]:
     pages = json.loads(path.read_text())["pages"]
     return {
-        int(number): placed((word["text"], BBox(*(float(value) for value in word["bbox"]))) for word in page["words"])
+        int(number): gold_page(
+            [(word["text"], BBox(*(float(value) for value in word["bbox"]))) for word in page["words"]]
+        )
         for number, page in pages.items()
     }
+
+
+def gold_page(words: Sequence[tuple[str, BBox]]) -> list[Placed]:
+    """The words of a page, lines of glyph numbers as one each."""
+    numbered = [box for text, box in words if any(char < " " for char in text)]
+    lines: dict[int, list[tuple[str, BBox]]] = {}
+    rest = []
+    for text, box in words:
+        line = next((index for index, other in enumerate(numbered) if _in_line(box, other)), None)
+        if line is None or any(char in "aeiou" for char in text):  # as numbers, small vowels would be accented letters
+            rest.append((text, box))
+        else:
+            lines.setdefault(line, []).append((text, box))
+    joined = [_as_one(part) for line in lines.values() for part in _parted(line)]
+    return [*placed(rest), *(line for line in joined if line.letters)]
+
+
+def _in_line(box: BBox, other: BBox) -> bool:
+    return abs(box.center[1] - other.center[1]) < 0.3 * other.height
+
+
+def _parted(line: Iterable[tuple[str, BBox]]) -> list[list[tuple[str, BBox]]]:
+    """The line from left to right, in two where it has a gap twice as wide as it is high."""
+    parts: list[list[tuple[str, BBox]]] = []
+    for word in sorted(line, key=lambda word: word[1].x0):
+        if parts and word[1].x0 - max(box.x1 for _, box in parts[-1]) < 2 * word[1].height:
+            parts[-1].append(word)
+        else:
+            parts.append([word])
+    return parts
+
+
+def _as_one(line: Sequence[tuple[str, BBox]]) -> Placed:
+    box = union_of(box for _, box in line)
+    assert box is not None
+    letters = letters_of("".join(character_of(char) for text, _ in line for char in text))
+    return Placed(letters, box, len(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +131,10 @@ def score(gold: Sequence[Placed], words: Sequence[Placed]) -> Score:
         fitting = [word for word in near if word.bbox.iou(wanted.bbox) >= LEAST_IOU]
         is_word = any(word.letters == wanted.letters for word in fitting)
         is_found = is_word or _as_run(wanted, near) or _as_part(wanted, near, gold)
-        single, runs, boxes = single + is_word, runs + is_found, boxes + bool(fitting)
+        counts = (is_word, is_found, bool(fitting)) if wanted.weight == 1 else (is_found, is_found, is_found)
+        single, runs, boxes = (
+            total + wanted.weight * found for total, found in zip((single, runs, boxes), counts, strict=True)
+        )
         if not is_found:
             missed.append(wanted)
     return Score(single, runs, boxes, tuple(missed))
@@ -104,7 +150,7 @@ def _as_run(wanted: Placed, near: Sequence[Placed]) -> bool:
     box = union_of(word.bbox for word in inside)
     letters = "".join(word.letters for word in inside)
     return (
-        1 < len(inside) <= LONGEST_RUN
+        1 < len(inside) <= max(LONGEST_RUN, wanted.weight)
         and box is not None
         and _same(letters, wanted.letters)
         and (box.iou(wanted.bbox) >= LEAST_IOU)
@@ -137,7 +183,7 @@ def main() -> None:
 
 def report(truth: Path, file: Path, most_misses: int) -> Iterator[str]:
     gold = gold_words(truth)
-    n = sum(len(words) for words in gold.values())
+    n = sum(word.weight for words in gold.values() for word in words)
     ours = [score(gold[page], words) for page, words in zip(gold, our_words(file, list(gold)), strict=True)]
     theirs = [score(gold[page], words) for page, words in zip(gold, mupdf_words(file, list(gold)), strict=True)]
     shares = [

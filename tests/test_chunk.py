@@ -143,6 +143,19 @@ def test_a_blocks_regions_are_those_of_its_words() -> None:
     assert second.regions == (Region(2, BBox(160, 80, 200, 92)),)
 
 
+def test_a10_a_sentence_over_two_columns_has_a_region_in_each() -> None:
+    """No box spans the gutter: the paragraph has a region in each column, and so have its sentences (A10)."""
+    words = (
+        Word(1, BBox(72, 700, 280, 712), "Charge", 0, 6),
+        Word(1, BBox(320, 80, 350, 92), "41.", 7, 10),
+        Word(1, BBox(360, 80, 400, 92), "Next.", 11, 16),
+    )
+    columns = (Region(1, BBox(72, 680, 280, 712)), Region(1, BBox(320, 80, 520, 120)))
+    first, second = chunk([replace(element("Charge 41. Next."), words=words, regions=columns)], ORIGIN)[0].blocks
+    assert first.regions == (Region(1, BBox(72, 700, 280, 712)), Region(1, BBox(320, 80, 350, 92)))
+    assert second.regions == (Region(1, BBox(360, 80, 400, 92)),)
+
+
 @given(st.lists(st.text(alphabet="ab 。；…!.;\n1中”][", min_size=1, max_size=60), min_size=1, max_size=6))
 def test_no_character_is_lost(texts: list[str]) -> None:
     """Whatever the text, its blocks hold all of it but white space, in order."""

@@ -60,6 +60,24 @@ def test_a_box_is_drawn_in_the_colour_of_its_category_where_it_stands(tmp_path: 
     assert (distances < 40).mean() > 0.15
 
 
+def test_a_legend_below_the_page_names_the_colours_of_what_is_on_it(tmp_path: Path) -> None:
+    """The picture is higher than the page, and the colour of its one category is in the strip, no other's."""
+    path = write_pdf(tmp_path / "sideways.pdf", sideways)
+    shown = element(0, "Footnote", BBox(300, 200, 420, 260))
+    (png,) = draw_elements(path, ParsedDocument((Page(1, 770, 480),), (shown,), "p"), tmp_path / "out")
+    pixmap = pymupdf.Pixmap(png)
+    pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, pixmap.n)
+    with pymupdf.open(path) as document:
+        top = round(pixmap.width * document[0].rect.height / document[0].rect.width)
+    strip = pixels[top:, :, :3].reshape(-1, 3).astype(int)
+    seen = {
+        name: bool((np.abs(strip - np.array([round(255 * part) for part in colour])).sum(axis=1) < 12).any())
+        for name, colour in COLOURS.items()
+    }
+    assert pixmap.height > top + 30
+    assert seen["Footnote"] and not seen["Image"] and not seen["Title"]
+
+
 def test_elements_without_places_cannot_be_drawn(tmp_path: Path) -> None:
     """A message says so, and no folder is made."""
     parsed = ParsedDocument(pages=(), elements=(), parser="p")

@@ -22,6 +22,20 @@ def test_columns_are_read_one_after_the_other() -> None:
     assert reading_order(boxes) == [0, 1, 3, 2, 4, 5]
 
 
+def test_three_columns_under_a_title_are_read_one_after_the_other() -> None:
+    """The title over all of them comes first, a box across before what stands below it."""
+    boxes = [BBox(50, 20, 550, 40)]
+    boxes += [
+        BBox(50 + 170 * column, 60 + 50 * row, 200 + 170 * column, 100 + 50 * row)
+        for column in range(3)
+        for row in range(2)
+    ]
+    boxes.append(BBox(50, 170, 550, 200))
+    boxes += [BBox(50 + 170 * column, 220, 200 + 170 * column, 300) for column in range(3)]
+    mixed = [boxes[index] for index in (10, 4, 7, 0, 2, 9, 6, 1, 3, 8, 5)]
+    assert [mixed[index] for index in reading_order(mixed)] == boxes
+
+
 def test_a_centred_heading_is_no_column() -> None:
     """Short headings at the left and in the middle are read from top to bottom."""
     boxes = [BBox(234, 111, 378, 133), BBox(81, 155, 219, 162), BBox(81, 166, 221, 173), BBox(81, 180, 532, 201)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,13 @@ def reading(*lines: str, known: str = "") -> str:
         (("a state-of-the-", "art tool"), "", "a state-of-the-art tool"),
         (("non-", "financial assets"), "", "non-financial assets"),
         (("soft inter\u00ad", "nationalisation"), "", "soft internationalisation"),
+        (("by e-", "mail only"), "", "by e-mail only"),
+        (("die Aktien-", "und Anleihen"), "", "die Aktien- und Anleihen"),
+        (("in 2023-", "24 only"), "", "in 2023-24 only"),
+        (("a well-", "known firm"), "", "a well-known firm"),
+        (("the long-", "term plan"), "", "the long-term plan"),
+        (("the share-", "holders"), "shareholders", "the shareholders"),
+        (("the share-", "holders"), "share-holders", "the share-holders"),
         (("a dash -", "then more"), "", "a dash - then more"),
         (("minus 5-", "year plan"), "", "minus 5-year plan"),
         (("营业收入同", "比增长"), "", "营业收入同比增长"),
@@ -58,6 +67,18 @@ def reading(*lines: str, known: str = "") -> str:
 def test_line_ends_are_read_as_a_reader_does(lines: tuple[str, ...], known: str, text: str) -> None:
     """Hyphens of the line break vanish, real ones stay; Chinese lines join, Korean and Latin ones get a space."""
     assert reading(*lines, known=known) == text
+
+
+def test_a_program_keeps_its_lines_indents_and_hyphens() -> None:
+    """Verbatim text has a line for each printed line; what stands beside a line number stays in its row."""
+    lines = [printed("for x in long-"), printed("total", 1), printed("2", 2), printed("end", 2)]
+    body = lines[1].words[0]
+    lines[1] = line_of([replace(body, bbox=BBox(24, body.bbox.y0, 54, body.bbox.y1))])
+    end = lines[3].words[0]
+    lines[3] = line_of([replace(end, bbox=BBox(18, end.bbox.y0, 36, end.bbox.y1))])
+    text, words = build_text(lines, 1, Vocabulary(), verbatim=True)
+    assert text == "for x in long-\n    total\n2  end"
+    assert all(text[word.start : word.end] == word.text for word in words)
 
 
 def test_halves_of_a_broken_word_share_one_range() -> None:

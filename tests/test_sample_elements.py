@@ -14,7 +14,6 @@ from kb_qa.elements import Element, Word
 from kb_qa.geometry import BBox, Page
 from tests.golden_boxes import (
     GOLDEN,
-    SAMPLES,
     TRIM,
     TURNED_PAGES,
     ink,
@@ -24,6 +23,7 @@ from tests.golden_boxes import (
     turned,
     turned_page,
 )
+from tests.golden_elements import parsed_sample
 
 WHOLE = (0.0, 0.0, 0.0, 0.0)
 PAGES = [
@@ -110,10 +110,9 @@ def test_elements_lie_where_the_glyphs_are(tmp_path: Path, name: str, number: in
 
 
 def cells_of(name: str) -> list[tuple[str, tuple[str, ...], str]]:
-    parsed = parse_pdf(SAMPLES / name, "document", limits=Limits())
     return [
         (cell.row_headers[0] if cell.row_headers else "", cell.column_headers, cell.text)
-        for element in parsed.elements
+        for element in parsed_sample(name).elements
         if element.table is not None
         for cell in element.table.cells
         if not cell.header

@@ -12,6 +12,8 @@ from kb_qa.terms import terms, use_cache
     [
         pytest.param("22,000", "22000", id="grouping"),
         pytest.param("２２０００", "22000", id="full-width"),
+        pytest.param("ﬁnancial oﬃce", "financial office", id="ligatures"),
+        pytest.param("⽂件⼯资", "文件工资", id="radicals"),
         pytest.param("12.5%", "12.5", id="percent"),
         pytest.param("Policies", "policy", id="stem"),
         pytest.param("Acme's", "acme", id="possessive"),

@@ -11,6 +11,7 @@ import logging
 import math
 import re
 import tempfile
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,13 @@ import jieba
 import snowballstemmer
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0x2019: 0x27}
+# Other forms of the same letters that PDF files hold: Latin ligatures, radicals and compatibility forms of Chinese.
+_OTHER_FORMS = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for start, stop in ((0xFB00, 0xFB07), (0x2F00, 0x2FD6), (0xF900, 0xFB00))
+    for code in range(start, stop)
+}
+_PLAIN = _FULL_WIDTH | _OTHER_FORMS
 _TOKEN = re.compile(
     r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|\d+(?:\.\d+)*%?(?![a-z]))"
     r"|(?P<word>[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['&./-][^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)*)"
@@ -35,7 +43,7 @@ _STOP = frozenset(
 
 def terms(text: str) -> list[str]:
     """The index terms of `text`, in order, repeats included."""
-    return [term for term in _raw_terms(text.translate(_FULL_WIDTH).lower()) if term not in _STOP]
+    return [term for term in _raw_terms(text.translate(_PLAIN).lower()) if term not in _STOP]
 
 
 def inverse_frequency(frequency: int, count: int) -> float:

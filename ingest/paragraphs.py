@@ -1,0 +1,84 @@
+"""Which pieces of text are one paragraph: a sentence that one leaves open goes on in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ingest.drafts import Draft, text_draft
+from ingest.page_text import is_cjk
+
+HYPHENS = "-\u2010\u2011\u00ad"
+RAGGED = 0.2  # of the width: a line may end so far from the right side for want of room for the next word
+OPEN_ENDS = ",，、-–—(（$€£¥"
+FULL_LINE = 0.12  # of a paragraph's width: a line that ends so near its right side was broken for want of room
+FEW_WORDS = 4  # a line of fewer is a label
+FEW_CHARACTERS = 10  # the same of Chinese
+
+
+def paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
+    """Paragraphs that the model cut between two lines, in the middle of a sentence, are one again."""
+    result: list[Draft] = []
+    for draft in sorted(drafts, key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
+        above = [index for index, other in enumerate(result) if _runs_into(other, draft)]
+        if above:
+            index = above[-1]
+            category = "ListItem" if result[index].category == "ListItem" else "NarrativeText"
+            result[index] = text_draft(category, (*result[index].lines, *draft.lines), origin=draft.origin)
+        else:
+            result.append(draft)
+    return result
+
+
+def _runs_into(above: Draft, below: Draft) -> bool:
+    if above.category not in ("NarrativeText", "ListItem", "Title") or below.category != "NarrativeText":
+        return False
+    last, first = above.lines[-1], below.lines[0]
+    size = max(last.size, first.size)
+    right = max(above.bbox.x1, below.bbox.x1)
+    is_full = last.bbox.x1 >= right - max(3 * size, RAGGED * (right - above.bbox.x0)) or above.text[-1] in HYPHENS
+    return (
+        last.direction == first.direction == "right"
+        and abs(last.size - first.size) <= 0.1 * size
+        and last.words[-1].bold == first.words[0].bold
+        and abs(above.bbox.x0 - below.bbox.x0) <= 2 * size
+        and is_full
+        and -0.6 * size < first.bbox.y0 - last.bbox.y1 < 0.8 * size
+        and runs_on(above.text, below.text)
+    )
+
+
+def runs_on(before: str, after: str) -> bool:
+    """Whether a sentence that `before` leaves open goes on in `after`: no full stop, then no capital."""
+    if not before or not after or before.rstrip()[-1:] in ".!?:;。！？：；…":
+        return False
+    return after[0].islower() or (
+        is_cjk(after[0]) and is_cjk(before[-1]) and after[0] not in "（(【《第一二三四五六七八九十"
+    )
+
+
+def goes_on(end: Draft, start: Draft) -> bool:
+    """Whether a paragraph that stops at the end of a column or page is taken up by `start`.
+
+    Its last line is no mere label; and its sentence runs on in small letters, or the line is full and has no stop.
+    """
+    if end.category not in ("NarrativeText", "ListItem") or start.category != "NarrativeText":
+        return False
+    last, first = end.lines[-1], start.lines[0]
+    size = max(last.size, first.size)
+    if end.origin != start.origin or end.hidden != start.hidden or abs(last.size - first.size) > 0.1 * size:
+        return False
+    long_enough = len(last.words) >= (FEW_CHARACTERS if is_cjk(end.text[-1]) else FEW_WORDS)
+    if not long_enough:
+        return False
+    if start.text[0].islower() and runs_on(end.text, start.text):
+        return True
+    is_full = (
+        (len(end.lines) > 1 or len(last.words) >= 2 * FEW_CHARACTERS)
+        and last.bbox.x1 >= end.bbox.x1 - FULL_LINE * end.bbox.width
+        and last.words[-1].bold == first.words[0].bold
+    )
+    return is_full and _is_open(end.text[-1]) and start.text[0].isalnum()
+
+
+def _is_open(char: str) -> bool:
+    return char.isalnum() or char in OPEN_ENDS

@@ -1,0 +1,58 @@
+"""Where paragraphs and list items begin, and what stands in two columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.line_groups import group_lines, starts_item
+from tests.drafts_of import printed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "• first",
+        "- first",
+        "1. first",
+        "(a) first",
+        "ii) first",
+        "①第一",
+        "1、优化",
+        "一、教育",
+        "十一、教育",
+        "（一）甲",
+        "(2)乙",
+        "□ open",
+    ],
+)
+def test_bullets_and_enumerators_start_an_item(text: str) -> None:
+    """English and Chinese ones."""
+    assert starts_item(printed(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first of all",
+        "2024 was",
+        "一、二线城市",
+        "1.5 million",
+        "１．５倍",
+        "第一章",
+        "□ 是 √ 否",
+        "•",
+        "(1,204) of it",
+    ],
+)
+def test_words_and_figures_start_none(text: str) -> None:
+    """Nor do boxes of which one is ticked: they answer the line above."""
+    assert not starts_item(printed(text))
+
+
+def test_a_narrow_gutter_parts_columns() -> None:
+    """Ten points between two columns in type of ten points: what stands in one row is not one line."""
+    left = [printed("some words of the left column", 72, 100 + 12.5 * row) for row in range(6)]
+    start = left[0].bbox.x1 + 10
+    right = [printed("and of the right one", start, 100 + 12.5 * row) for row in range(6)]
+    groups = group_lines([line for pair in zip(left, right, strict=True) for line in pair])
+    assert groups == [left, right]
