@@ -259,10 +259,14 @@ def column_path(
 
 
 def row_path(
-    slots: Slots, cell: DraftCell, stub_columns: int, groups: Mapping[int, str], texts: Mapping[tuple[int, int], str]
+    slots: Slots,
+    cell: DraftCell,
+    stub_columns: int,
+    groups: Mapping[int, tuple[str, ...]],
+    texts: Mapping[tuple[int, int], str],
 ) -> tuple[str, ...]:
-    """The group heading above the row, then the row's own labels."""
-    path = [groups[cell.row]] if groups.get(cell.row) else []
+    """The headings of the groups that the row is in, outermost first, then the row's own labels."""
+    path = list(groups.get(cell.row, ()))
     seen: set[tuple[int, int]] = set()
     for column in range(min(stub_columns, cell.column)):
         label = slots.get((cell.row, column))
@@ -273,25 +277,6 @@ def row_path(
         if text:
             path.append(text)
     return tuple(path)
-
-
-def row_groups(
-    slots: Slots, size: tuple[int, int], blocks: Sequence[tuple[int, int]], texts: Mapping[tuple[int, int], str]
-) -> dict[int, str]:
-    """For each body row the heading of its group: the last row above in which only the first cell has text."""
-    rows, columns = size
-    groups: dict[int, str] = {}
-    current = ""
-    for row in range(rows):
-        if in_blocks(row, blocks):
-            continue
-        anchored = {(cell.row, cell.column) for cell in (slots.get((row, column)) for column in range(columns)) if cell}
-        filled = [place for place in sorted(anchored) if texts[place]]
-        if len(filled) == 1 and filled[0][1] == 0 and filled[0][0] == row and not is_value(texts[filled[0]]):
-            current = texts[filled[0]]
-        elif current:
-            groups[row] = current
-    return groups
 
 
 def in_blocks(row: int, blocks: Sequence[tuple[int, int]]) -> bool:
