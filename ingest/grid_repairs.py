@@ -151,11 +151,12 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
     result = list(cells)
     row = 0
     while row + 1 < header_rows:
-        for upper in [cell for cell in result if cell.row == row and cell.row_span == 1 and cell.column_span == 1]:
-            lower = next((cell for cell in result if (cell.row, cell.column) == (row + 1, upper.column)), None)
-            if lower is not None and lower.row_span == lower.column_span == 1 and _wraps(upper, lower):
-                result.remove(lower)
-                result[result.index(upper)] = _stacked(upper, lower, row_span=2)
+        for upper in [cell for cell in result if cell.row + cell.row_span == row + 1 and cell.text]:
+            below = _right_below(result, upper)
+            lower = next((cell for cell in below if cell.text), None)
+            if lower is not None and _wraps(upper, lower):
+                result = [cell for cell in result if cell not in below]
+                result[result.index(upper)] = _stacked(upper, lower, row_span=upper.row_span + lower.row_span)
         filled = [cell for cell in result if cell.row == row and cell.text]
         if filled and all(cell.row_span > 1 for cell in filled):
             result = _row_taken_out(result, row)
@@ -163,6 +164,19 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
         else:
             row += 1
     return sorted(result, key=lambda cell: (cell.row, cell.column)), header_rows
+
+
+def _right_below(cells: Sequence[DraftCell], upper: DraftCell) -> list[DraftCell]:
+    """The cells right under one, over no more than its columns, where one of them holds text; else none."""
+    first, last = upper.column, upper.column + upper.column_span
+    below = [
+        cell
+        for cell in cells
+        if cell.row == upper.row + upper.row_span and cell.column < last and cell.column + cell.column_span > first
+    ]
+    within = all(first <= cell.column and cell.column + cell.column_span <= last for cell in below)
+    level = len({cell.row_span for cell in below}) == 1
+    return below if within and level and sum(bool(cell.text) for cell in below) == 1 else []
 
 
 def _row_taken_out(cells: Sequence[DraftCell], row: int) -> list[DraftCell]:

@@ -14,7 +14,7 @@ from kb_qa.elements import MeasureScope, ScaleSource
 from kb_qa.geometry import BBox, Region
 
 NUMBERED = re.compile(
-    r"^\s*(?:(?:table|tab\.|exhibit|schedule)\s*[A-Z]?\d+|(?:table)\s+[IVXLC]+\b|(?:附?表|表格|圖表|图表)\s*[\d一二三四五六七八九十]+|표\s*\d+)",
+    r"^\s*(?:(?:table|tab\.|exhibit|schedule)\s*[A-Z]?[.-]?\d+|(?:table)\s+[IVXLC]+\b|(?:附?表|表格|圖表|图表)\s*[\d一二三四五六七八九十]+|표\s*\d+)",
     re.IGNORECASE,
 )
 CAPTION_REACH = 45.0

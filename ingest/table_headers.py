@@ -50,6 +50,23 @@ def extent(cells: Sequence[DraftCell]) -> tuple[int, int]:
     )
 
 
+def leading_header_rows(cells: Sequence[DraftCell]) -> int:
+    """Rows at the top that name columns: those with an empty stub, and the one below them that names the stub too."""
+    rows, columns = extent(cells)
+    slots = slots_of(cells)
+    count = 0
+    while count < rows - 1:
+        texts = {column: cell.text for column in range(columns) if (cell := slots.get((count, column))) is not None}
+        named = [text for column, text in texts.items() if column and text]
+        if not named or any(is_value(text) for text in named):
+            return 0  # rows of words with an empty stub, and no row of headings below them
+        count += 1
+        stub = slots.get((count - 1, 0))
+        if stub is not None and stub.text:
+            return stub.row + stub.row_span if stub.row < count - 1 or stub.row_span > 1 else count
+    return 0
+
+
 def count_header_rows(cells: Sequence[DraftCell], proposed: int) -> int:
     """The proposed number of header rows, corrected by what the rows say."""
     rows, columns = extent(cells)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import pymupdf
 
@@ -20,13 +21,25 @@ from ingest.grid_repairs import repaired, with_bullets
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
-from ingest.table_headers import count_header_rows, extent, header_blocks, is_value, slots_of, spread_group_headers
+from ingest.table_headers import (
+    count_header_rows,
+    extent,
+    header_blocks,
+    is_value,
+    leading_header_rows,
+    slots_of,
+    spread_group_headers,
+)
 from ingest.word_grid import grid_of_words
 from kb_qa.elements import Origin
 from kb_qa.geometry import BBox, union_of
 
 EDGE = 3.0  # points within which two cell edges are one line
 RULES_OF_A_GRID = 3
+FILLER = 4  # signs in a row from which they fill a line: `...` and `---` stand for a value that is not known
+FILLERS = frozenset("._-–—=·…")
+FIGURES = {"none": 0, "one": 1, "both": 2}
+SPACE, WIDEST_SPACE = 0.42, 0.75  # of the type size, between two words of a phrase: at least, and in wide setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +140,10 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = _placed(grid.boxes)
     pieces, left = _sorted_into(cells, lines)
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
-    cells = _joined_where_text_runs_on(cells, grid.header_rows)
+    cells = _joined_where_text_runs_on(cells, grid.header_rows, _space_in(cells))
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
-    cells, proposed = cut_columns(_without_empty(cells), proposed)
+    cells = _without_empty(cells)
+    cells, proposed = cut_columns(cells, max(proposed, leading_header_rows(cells)))
     cells, outside, proposed = repaired(cells, proposed)
     cells = _without_empty(cells)
     if not is_table(cells):
@@ -181,12 +195,19 @@ def _sorted_into(
             left.append(line)
             continue
         for index, words in _runs(line, cells):
+            if index is not None and not (words := [word for word in words if not _is_filler(word.text)]):
+                continue
             piece = line_of(words, line.direction, line.vertical)
             if index is None:
                 left.append(piece)
             else:
                 pieces.setdefault(index, []).append(piece)
     return pieces, left
+
+
+def _is_filler(text: str) -> bool:
+    """Dots that lead the eye from a label to its figures, and rules typed from signs: they say nothing."""
+    return len(text) >= FILLER and not set(text) - FILLERS
 
 
 def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | None, list[PrintedWord]]]:
@@ -208,19 +229,39 @@ def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | Non
     return runs
 
 
-def _joined_where_text_runs_on(cells: Sequence[DraftCell], header_rows: int) -> list[DraftCell]:
+def _space_in(cells: Sequence[DraftCell]) -> float:
+    """The widest white, in type sizes, that parts two words of one phrase, by how the words in the cells are set."""
+    gaps = sorted(
+        (word.bbox.x0 - before.bbox.x1) / word.size
+        for cell in cells
+        for line in cell.lines
+        for before, word in itertools.pairwise(line.words)
+        if word.spaced and before.text[-1].isalpha() and word.text[0].isalpha()
+    )
+    return min(max(1.15 * gaps[len(gaps) // 2], SPACE), WIDEST_SPACE) if gaps else SPACE
+
+
+def _joined_where_text_runs_on(cells: Sequence[DraftCell], header_rows: int, space: float) -> list[DraftCell]:
     """Neighbouring cells become one where a printed phrase runs through the line between them."""
     result = sorted(cells, key=lambda cell: (cell.row, cell.column))
+    filled = Counter(cell.row for cell in cells if cell.lines)
     index = 0
     while index + 1 < len(result):
         left, right = result[index], result[index + 1]
         adjacent = left.row == right.row and left.row_span == right.row_span
-        if adjacent and left.column + left.column_span == right.column and _runs_on(left, right, header_rows):
+        header = left.row < header_rows
+        alone = filled[left.row] <= 2 and left.column == 0  # a heading over rows, longer than its column is wide
+        if (
+            adjacent
+            and left.column + left.column_span == right.column
+            and _runs_on(left, right, space, with_figures="both" if alone else "one" if header else "none")
+        ):
+            filled[left.row] -= 1
             result[index] = replace(
                 left,
                 column_span=left.column_span + right.column_span,
                 bbox=left.bbox.union(right.bbox),
-                lines=_rejoined(left.lines, right.lines),
+                lines=_rejoined(left.lines, right.lines, space),
             )
             del result[index + 1]
         else:
@@ -228,7 +269,10 @@ def _joined_where_text_runs_on(cells: Sequence[DraftCell], header_rows: int) -> 
     return result
 
 
-def _runs_on(left: DraftCell, right: DraftCell, header_rows: int) -> bool:
+def _runs_on(
+    left: DraftCell, right: DraftCell, space: float, *, with_figures: Literal["none", "one", "both"]
+) -> bool:
+    """Whether a phrase runs from one cell into the next; figures stand in it on so many sides at most."""
     for before in left.lines:
         for after in right.lines:
             one, other = before.words[-1], after.words[0]
@@ -236,19 +280,34 @@ def _runs_on(left: DraftCell, right: DraftCell, header_rows: int) -> bool:
             gap = other.bbox.x0 - one.bbox.x1
             if before.direction != "right" or abs(one.baseline - other.baseline) > 0.1 * size:
                 continue
-            if not -0.1 * size <= gap < (0.12 if is_cjk(one.text[-1]) or is_cjk(other.text[0]) else 0.42) * size:
+            if not -0.1 * size <= gap < (0.12 if is_cjk(one.text[-1]) or is_cjk(other.text[0]) else space) * size:
                 continue
-            figures = (_has_digit(before), _has_digit(after))
-            if not (all(figures) or (any(figures) and left.row >= header_rows)):
+            figures = _has_digit(before) + _has_digit(after)
+            if figures <= FIGURES[with_figures] and not (_is_aligned(before, left) and _is_aligned(after, right)):
                 return True
     return False
+
+
+def _is_aligned(line: PrintedLine, cell: DraftCell) -> bool:
+    """Whether the line is set flush with another of its cell: then it is a part of that heading alone."""
+    reach = 0.1 * line.size
+    return any(
+        min(
+            abs(line.bbox.x0 - other.bbox.x0),
+            abs(line.bbox.x1 - other.bbox.x1),
+            abs(line.bbox.center[0] - other.bbox.center[0]),
+        )
+        < reach
+        for other in cell.lines
+        if other is not line
+    )
 
 
 def _has_digit(line: PrintedLine) -> bool:
     return any(char.isdigit() for word in line.words for char in word.text)
 
 
-def _rejoined(left: Sequence[PrintedLine], right: Sequence[PrintedLine]) -> tuple[PrintedLine, ...]:
+def _rejoined(left: Sequence[PrintedLine], right: Sequence[PrintedLine], space: float) -> tuple[PrintedLine, ...]:
     """Lines of two joined cells; pieces of one printed line are put together again."""
     result = list(left)
     for piece in right:
@@ -256,7 +315,7 @@ def _rejoined(left: Sequence[PrintedLine], right: Sequence[PrintedLine]) -> tupl
             index
             for index, line in enumerate(result)
             if abs(line.words[-1].baseline - piece.words[0].baseline) <= 0.1 * piece.size
-            and -0.1 * piece.size <= piece.words[0].bbox.x0 - line.words[-1].bbox.x1 < 0.42 * piece.size
+            and -0.1 * piece.size <= piece.words[0].bbox.x0 - line.words[-1].bbox.x1 < space * piece.size
         ]
         if fitting:
             line = result[fitting[0]]
