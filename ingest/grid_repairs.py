@@ -10,11 +10,11 @@ from ingest.drafts import DraftCell, bbox_of
 from ingest.line_groups import visual_rows
 from ingest.page_text import PrintedLine, PrintedWord, line_of
 from ingest.table_captions import NUMBERED
-from ingest.table_headers import extent, slots_of
+from ingest.table_headers import extent, is_value, slots_of
 from kb_qa.geometry import BBox
 
 NOTES = re.compile(
-    r"^\s*(?:notes?\b|sources?\b|(?:exhibit|table|figure) reads\b|注[:：释]|附注|(?:资料|数据)来源|[*†‡])",
+    r"^\s*(?:(?:see )?(?:foot)?notes?\b|sources?\b|abbreviations?\s*:|(?:exhibit|table|figure) reads\b|注[:：释]|附注|(?:资料|数据)来源|[*†‡])",
     re.IGNORECASE,
 )
 OPEN_END = re.compile(r"(?:[-–,&/(]|\b(?:of|and|or|the|to|in|for|by|per|from|with|at|on|than|a))$", re.IGNORECASE)
@@ -65,10 +65,24 @@ def _without_banners(cells: Sequence[DraftCell], header_rows: int) -> tuple[list
         outside.extend(only.lines)
         result = [replace(cell, row=cell.row - 1) for cell in result if cell.row > 0]
         header_rows = max(header_rows - 1, 1)
-    while (only := _only_cell(result, extent(result)[0] - 1)) is not None and NOTES.match(only.text):
-        outside.extend(only.lines)
-        result = [cell for cell in result if cell.row < only.row]
+    while (last := extent(result)[0] - 1) > 1 and (lines := _note_lines(result, last)):
+        outside.extend(lines)
+        result = [cell for cell in result if cell.row < last]
     return result, outside, header_rows
+
+
+def _note_lines(cells: Sequence[DraftCell], row: int) -> list[PrintedLine]:
+    """The lines of a row that is a note, whole again where the grid cut them; none where it is none."""
+    members = [cell for cell in cells if cell.row <= row < cell.row + cell.row_span]
+    filled = [cell for cell in members if cell.text]
+    if not filled or filled[0].column or any(cell.row_span > 1 for cell in members):
+        return []
+    if not NOTES.match(filled[0].text) or any(is_value(cell.text) for cell in filled[1:]):
+        return []
+    if len(filled) == 1:
+        return list(filled[0].lines)
+    rows = visual_rows([line for cell in filled for line in cell.lines])
+    return [line_of([word for line in line_row for word in line.words]) for line_row in rows]
 
 
 def _only_cell(cells: Sequence[DraftCell], row: int) -> DraftCell | None:

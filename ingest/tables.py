@@ -18,6 +18,7 @@ import pymupdf
 from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
 from ingest.grid_repairs import repaired, with_bullets
+from ingest.header_rows import part_header_rows, part_stacked_labels
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
@@ -143,8 +144,10 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = _joined_where_text_runs_on(cells, grid.header_rows, _space_in(cells))
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
     cells = _without_empty(cells)
-    cells, proposed = cut_columns(cells, max(proposed, leading_header_rows(cells)))
+    cells, proposed = part_header_rows(cells, max(proposed, leading_header_rows(cells)))
+    cells, proposed = cut_columns(cells, proposed)
     cells, outside, proposed = repaired(cells, proposed)
+    cells = part_stacked_labels(cells, proposed)
     cells = _without_empty(cells)
     if not is_table(cells):
         return None, list(lines)
