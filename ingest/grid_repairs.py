@@ -164,7 +164,8 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
     """Header cells cut between the lines of one heading are one; a row in which nothing else stands goes."""
     result = list(cells)
     row = 0
-    while row + 1 < header_rows:
+    while row + 1 < header_rows or (row + 1 == header_rows and _header_goes_on(result, row)):
+        header_rows = max(header_rows, row + 2)
         for upper in [cell for cell in result if cell.row + cell.row_span == row + 1 and cell.text]:
             below = _right_below(result, upper)
             lower = next((cell for cell in below if cell.text), None)
@@ -178,6 +179,19 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
         else:
             row += 1
     return sorted(result, key=lambda cell: (cell.row, cell.column)), header_rows
+
+
+def _header_goes_on(cells: Sequence[DraftCell], row: int) -> bool:
+    """Whether the row after the last header row holds nothing but the ends of its headings, such as their units."""
+    following = [cell for cell in cells if cell.row == row + 1 and cell.text]
+    ends = 0
+    for cell in following:
+        above = [upper for upper in cells if upper.row + upper.row_span == row + 1 and upper.column == cell.column]
+        filled = [upper for upper in above if upper.text]
+        ends += any(_wraps(upper, cell) for upper in filled)
+        if is_value(cell.text) or (filled and not _wraps(filled[0], cell)):
+            return False
+    return ends * 2 >= max(len(following), 1) and row + 2 < extent(cells)[0]
 
 
 def _right_below(cells: Sequence[DraftCell], upper: DraftCell) -> list[DraftCell]:

@@ -51,20 +51,23 @@ def extent(cells: Sequence[DraftCell]) -> tuple[int, int]:
 
 
 def leading_header_rows(cells: Sequence[DraftCell]) -> int:
-    """Rows at the top that name columns: those with an empty stub, and the one below them that names the stub too."""
+    """Rows of words at the top, over figures, of which no more than one names the stub; 0 where that says nothing."""
     rows, columns = extent(cells)
     slots = slots_of(cells)
-    count = 0
+    stubs: set[tuple[int, int]] = set()
+    empty = count = 0
     while count < rows - 1:
-        texts = {column: cell.text for column in range(columns) if (cell := slots.get((count, column))) is not None}
-        named = [text for column, text in texts.items() if column and text]
-        if not named or any(is_value(text) for text in named):
-            return 0  # rows of words with an empty stub, and no row of headings below them
-        count += 1
-        stub = slots.get((count - 1, 0))
-        if stub is not None and stub.text:
-            return stub.row + stub.row_span if stub.row < count - 1 or stub.row_span > 1 else count
-    return 0
+        texts = [cell.text for column in range(1, columns) if (cell := slots.get((count, column))) is not None]
+        stub = slots.get((count, 0))
+        named = stubs | ({(stub.row, stub.column)} if stub is not None and stub.text else set())
+        if not any(texts) or any(is_value(text) for text in texts) or len(named) > 1:
+            break
+        empty += stub is None or not stub.text
+        stubs, count = named, count + 1
+    if not empty:
+        return 0
+    body = [cell.text for cell in cells if cell.row >= count and cell.column and not is_blank(cell.text)]
+    return count if sum(is_value(text) for text in body) * 2 >= len(body) else 0
 
 
 def count_header_rows(cells: Sequence[DraftCell], proposed: int) -> int:
