@@ -78,12 +78,12 @@ def _cuts(cells: Sequence[DraftCell], column: int, header_rows: int) -> list[flo
             found.append(middle)
             narrow.add(middle)
         end = max(end, x1)
-    while (wrong := next((cut for cut in found if not _parts_figures(body, cut, found, cut in narrow)), None)) is not None:
-        found.remove(wrong)
+    while wrong := [cut for cut in found if not _parts_figures(body, cut, found, narrow=cut in narrow)][:1]:
+        found.remove(wrong[0])
     return found
 
 
-def _parts_figures(body: Sequence[Sequence[PrintedWord]], cut: float, cuts: Sequence[float], narrow: bool) -> bool:
+def _parts_figures(body: Sequence[Sequence[PrintedWord]], cut: float, cuts: Sequence[float], *, narrow: bool) -> bool:
     """Whether most cells hold something on both sides, and figures stand on one of them; a currency sign is nothing.
 
     Beside little white nearly all cells must hold a whole figure on either side.
@@ -161,9 +161,7 @@ def _with_row_below(cell: DraftCell, row: int, cuts: Cuts, walls: Mapping[int, f
     middle = (max(line.bbox.y1 for line in over) + min(line.bbox.y0 for line in under)) / 2
     middle = min(max(middle, cell.bbox.y0), cell.bbox.y1)
     upper = BBox(cell.bbox.x0, cell.bbox.y0, cell.bbox.x1, middle)
-    lower = replace(
-        cell, row=row + 1, bbox=BBox(cell.bbox.x0, middle, cell.bbox.x1, cell.bbox.y1), lines=tuple(under)
-    )
+    lower = replace(cell, row=row + 1, bbox=BBox(cell.bbox.x0, middle, cell.bbox.x1, cell.bbox.y1), lines=tuple(under))
     return [replace(cell, bbox=upper, lines=tuple(over)), *_by_column(lower, walls)]
 
 
@@ -173,9 +171,7 @@ def _by_column(cell: DraftCell, walls: Mapping[int, float]) -> list[DraftCell]:
     if any(column not in walls for column in columns[:-1]):
         return [cell]
     edges = [cell.bbox.x0, *(walls[column] for column in columns[:-1]), cell.bbox.x1]
-    return [
-        _slice(cell, column, x0, x1) for column, (x0, x1) in zip(columns, itertools.pairwise(edges), strict=True)
-    ]
+    return [_slice(cell, column, x0, x1) for column, (x0, x1) in zip(columns, itertools.pairwise(edges), strict=True)]
 
 
 def _parted(cell: DraftCell, cuts: Cuts) -> list[DraftCell]:

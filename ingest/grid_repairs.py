@@ -14,7 +14,8 @@ from ingest.table_headers import extent, is_value, slots_of
 from kb_qa.geometry import BBox
 
 NOTES = re.compile(
-    r"^\s*(?:(?:see )?(?:foot)?notes?\b|sources?\b|abbreviations?\s*:|(?:exhibit|table|figure) reads\b|注[:：释]|附注|(?:资料|数据)来源|[*†‡])",
+    r"^\s*(?:(?:see )?(?:foot)?notes?\b|sources?\b|abbreviations?\s*:|(?:exhibit|table|figure) reads\b"
+    r"|注[:：释]|附注|(?:资料|数据)来源|[*†‡])",
     re.IGNORECASE,
 )
 OPEN_END = re.compile(r"(?:[-–,&/(]|\b(?:of|and|or|the|to|in|for|by|per|from|with|at|on|than|a))$", re.IGNORECASE)
@@ -82,7 +83,14 @@ def _note_lines(cells: Sequence[DraftCell], row: int) -> list[PrintedLine]:
     if len(filled) == 1:
         return list(filled[0].lines)
     rows = visual_rows([line for cell in filled for line in cell.lines])
-    return [line_of([word for line in line_row for word in line.words]) for line_row in rows]
+    return [_one_line(line_row) for line_row in rows]
+
+
+def _one_line(pieces: Sequence[PrintedLine]) -> PrintedLine:
+    """Pieces of a printed row as one line, a space between them."""
+    first, *others = pieces
+    words = [word for piece in others for word in (replace(piece.words[0], spaced=True), *piece.words[1:])]
+    return line_of([*first.words, *words])
 
 
 def _only_cell(cells: Sequence[DraftCell], row: int) -> DraftCell | None:

@@ -1,4 +1,4 @@
-"""Rows of a table's grid that hold rows printed at different heights become as many: stacked headings, stacked labels."""
+"""Rows of a grid that hold text printed at two heights become two: headings over one another, stacked labels."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def part_stacked_labels(cells: Sequence[DraftCell], header_rows: int) -> list[Dr
 
 
 def _own_lines(label: DraftCell, cells: Sequence[DraftCell]) -> int:
-    """How many of the label's lines are its own: up to one set further left, or between headings to one set otherwise."""
+    """How many of the label's lines are its own: up to one set further left or, of a heading, to one set otherwise."""
     if label.row_span > 1 or any(line.direction != "right" for line in label.lines):
         return 0
     alone = not any(cell.text for cell in cells if cell.row <= label.row < cell.row + cell.row_span and cell != label)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pymupdf
 
+from ingest.cell_joins import joined_where_text_runs_on
 from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
 from ingest.grid_repairs import repaired, with_bullets
@@ -22,6 +22,7 @@ from ingest.header_rows import part_header_rows, part_stacked_labels
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.table_confidence import grid_confidence
 from ingest.table_headers import (
     count_header_rows,
     extent,
@@ -39,8 +40,6 @@ EDGE = 3.0  # points within which two cell edges are one line
 RULES_OF_A_GRID = 3
 FILLER = 4  # signs in a row from which they fill a line: `...` and `---` stand for a value that is not known
 FILLERS = frozenset("._-–—=·…")
-FIGURES = {"none": 0, "one": 1, "both": 2}
-SPACE, WIDEST_SPACE = 0.42, 0.75  # of the type size, between two words of a phrase: at least, and in wide setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,7 @@ class FoundTables:
 class _Grid:
     boxes: tuple[BBox, ...]
     header_rows: int
+    ruled: bool = False
 
 
 def find_tables(
@@ -86,7 +86,11 @@ def _detected(page: pymupdf.Page, marked: Sequence[LayoutBox], pictures: Sequenc
     Rules say more than the model where they part a table into as many cells: they show which cells span.
     """
     found = _grids(page.find_tables(strategy="lines_strict", use_layout=False, refine=True))
-    ruled = [grid for grid in found or () if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)]
+    ruled = [
+        replace(grid, ruled=True)
+        for grid in found or ()
+        if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)
+    ]
     trusted = [grid for grid in ruled if any(_is_ruled(grid, box) for box in marked)]
     if all(any(_is_ruled(grid, box) for grid in trusted) for box in marked):
         return ruled, found is None
@@ -141,7 +145,7 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = _placed(grid.boxes)
     pieces, left = _sorted_into(cells, lines)
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
-    cells = _joined_where_text_runs_on(cells, grid.header_rows, _space_in(cells))
+    cells = joined_where_text_runs_on(cells, grid.header_rows)
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
     cells = _without_empty(cells)
     cells, proposed = part_header_rows(cells, max(proposed, leading_header_rows(cells)))
@@ -154,7 +158,9 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     headers = header_blocks(cells, count_header_rows(cells, proposed))
     cells = spread_group_headers(cells, headers)
     cells = [replace(cell, lines=tuple(in_reading_order(with_bullets(cell.lines)))) for cell in cells]
-    return DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells)), [*left, *outside]
+    confidence = grid_confidence(cells, headers, ruled=grid.ruled)
+    table = DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells), confidence=confidence)
+    return table, [*left, *outside]
 
 
 def _placed(boxes: Sequence[BBox]) -> list[DraftCell]:
@@ -230,102 +236,6 @@ def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | Non
         else:
             runs.append((index, [word]))
     return runs
-
-
-def _space_in(cells: Sequence[DraftCell]) -> float:
-    """The widest white, in type sizes, that parts two words of one phrase, by how the words in the cells are set."""
-    gaps = sorted(
-        (word.bbox.x0 - before.bbox.x1) / word.size
-        for cell in cells
-        for line in cell.lines
-        for before, word in itertools.pairwise(line.words)
-        if word.spaced and before.text[-1].isalpha() and word.text[0].isalpha()
-    )
-    return min(max(1.15 * gaps[len(gaps) // 2], SPACE), WIDEST_SPACE) if gaps else SPACE
-
-
-def _joined_where_text_runs_on(cells: Sequence[DraftCell], header_rows: int, space: float) -> list[DraftCell]:
-    """Neighbouring cells become one where a printed phrase runs through the line between them."""
-    result = sorted(cells, key=lambda cell: (cell.row, cell.column))
-    filled = Counter(cell.row for cell in cells if cell.lines)
-    index = 0
-    while index + 1 < len(result):
-        left, right = result[index], result[index + 1]
-        adjacent = left.row == right.row and left.row_span == right.row_span
-        header = left.row < header_rows
-        alone = filled[left.row] <= 2 and left.column == 0  # a heading over rows, longer than its column is wide
-        if (
-            adjacent
-            and left.column + left.column_span == right.column
-            and _runs_on(left, right, space, with_figures="both" if alone else "one" if header else "none")
-        ):
-            filled[left.row] -= 1
-            result[index] = replace(
-                left,
-                column_span=left.column_span + right.column_span,
-                bbox=left.bbox.union(right.bbox),
-                lines=_rejoined(left.lines, right.lines, space),
-            )
-            del result[index + 1]
-        else:
-            index += 1
-    return result
-
-
-def _runs_on(
-    left: DraftCell, right: DraftCell, space: float, *, with_figures: Literal["none", "one", "both"]
-) -> bool:
-    """Whether a phrase runs from one cell into the next; figures stand in it on so many sides at most."""
-    for before in left.lines:
-        for after in right.lines:
-            one, other = before.words[-1], after.words[0]
-            size = max(one.size, other.size)
-            gap = other.bbox.x0 - one.bbox.x1
-            if before.direction != "right" or abs(one.baseline - other.baseline) > 0.1 * size:
-                continue
-            if not -0.1 * size <= gap < (0.12 if is_cjk(one.text[-1]) or is_cjk(other.text[0]) else space) * size:
-                continue
-            figures = _has_digit(before) + _has_digit(after)
-            if figures <= FIGURES[with_figures] and not (_is_aligned(before, left) and _is_aligned(after, right)):
-                return True
-    return False
-
-
-def _is_aligned(line: PrintedLine, cell: DraftCell) -> bool:
-    """Whether the line is set flush with another of its cell: then it is a part of that heading alone."""
-    reach = 0.1 * line.size
-    return any(
-        min(
-            abs(line.bbox.x0 - other.bbox.x0),
-            abs(line.bbox.x1 - other.bbox.x1),
-            abs(line.bbox.center[0] - other.bbox.center[0]),
-        )
-        < reach
-        for other in cell.lines
-        if other is not line
-    )
-
-
-def _has_digit(line: PrintedLine) -> bool:
-    return any(char.isdigit() for word in line.words for char in word.text)
-
-
-def _rejoined(left: Sequence[PrintedLine], right: Sequence[PrintedLine], space: float) -> tuple[PrintedLine, ...]:
-    """Lines of two joined cells; pieces of one printed line are put together again."""
-    result = list(left)
-    for piece in right:
-        fitting = [
-            index
-            for index, line in enumerate(result)
-            if abs(line.words[-1].baseline - piece.words[0].baseline) <= 0.1 * piece.size
-            and -0.1 * piece.size <= piece.words[0].bbox.x0 - line.words[-1].bbox.x1 < space * piece.size
-        ]
-        if fitting:
-            line = result[fitting[0]]
-            result[fitting[0]] = line_of((*line.words, *piece.words), line.direction, line.vertical)
-        else:
-            result.append(piece)
-    return tuple(result)
 
 
 def _without_empty(cells: Sequence[DraftCell]) -> list[DraftCell]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ingest.drafts import Draft, DraftCell, DraftTable, text_draft
 from ingest.page_text import PrintedLine, PrintedWord, line_of
@@ -59,6 +60,28 @@ def grid(
         cell(row, column, text, indent=(indents or {}).get(row, 0.0) if column == 0 else 0.0, top=top)
         for row, parts in enumerate(texts)
         for column, text in enumerate(parts)
+    ]
+
+
+def lowered(cells: Sequence[DraftCell], rows: int) -> list[DraftCell]:
+    """The cells, with what is printed in them, so many rows further down."""
+
+    def down(box: BBox) -> BBox:
+        return BBox(box.x0, box.y0 + rows * ROW, box.x1, box.y1 + rows * ROW)
+
+    return [
+        replace(
+            each,
+            row=each.row + rows,
+            bbox=down(each.bbox),
+            lines=tuple(
+                line_of(
+                    [replace(word, bbox=down(word.bbox), baseline=word.baseline + rows * ROW) for word in printed.words]
+                )
+                for printed in each.lines
+            ),
+        )
+        for each in cells
     ]
 
 
