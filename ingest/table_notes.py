@@ -24,6 +24,7 @@ _NAMED = re.compile(
 _MARK = re.compile(
     r"^\s*(?P<mark>[(（\[]\s*(?:\d{1,2}|[a-z]|[ivx]{1,4})\s*[)）\]]|(?:\d{1,2}|[a-z])[)）]|[*†‡§¶※#]{1,4}|[①-⑳]|[¹²³⁴-⁹]{1,2}|[a-zA-Z\d]\s*/(?=\s))\s*\S"
 )
+_PLAIN = re.compile(r"^\s*(\d{1,2}|[a-z])\s+\S")  # a mark that is raised in the cells and level before its note
 _BRACKETED = re.compile(r"[(（\[]\s*(?:\d{1,2}|[a-z])\s*[)）\]]|[¹²³⁴-⁹]{1,2}|\b[a-zA-Z\d]\s*/(?!\w)")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
@@ -34,7 +35,8 @@ def starts_note(line: PrintedLine, marks: frozenset[str], *, small: bool = False
     if _NAMED.match(text):
         return True
     mark = mark_of(line)
-    return bool(mark) and (small or mark in marks)
+    plain = _PLAIN.match(text)
+    return bool(mark and (small or mark in marks)) or bool(small and plain and plain[1] in marks)
 
 
 def mark_of(line: PrintedLine) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +39,7 @@ from kb_qa.geometry import BBox, union_of
 EDGE = 3.0  # points within which two cell edges are one line
 RULES_OF_A_GRID = 3
 FILLER = 4  # signs in a row from which they fill a line: `...` and `---` stand for a value that is not known
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 FILLERS = frozenset("._-–—=·…")
 
 
@@ -204,7 +205,7 @@ def _sorted_into(
             left.append(line)
             continue
         for index, words in _runs(line, cells):
-            if index is not None and not (words := [word for word in words if not _is_filler(word.text)]):
+            if index is not None and not (words := [*_said(words)]):
                 continue
             piece = line_of(words, line.direction, line.vertical)
             if index is None:
@@ -214,9 +215,16 @@ def _sorted_into(
     return pieces, left
 
 
-def _is_filler(text: str) -> bool:
-    """Dots that lead the eye from a label to its figures, and rules typed from signs: they say nothing."""
-    return len(text) >= FILLER and not set(text) - FILLERS
+def _said(words: Iterable[PrintedWord]) -> Iterator[PrintedWord]:
+    """The words without control characters, which print nothing, and without those that only fill a line.
+
+    Dots that lead the eye from a label to its figures, and rules typed from signs, say nothing.
+    """
+    for word in words:
+        if not (len(word.text) >= FILLER and not set(word.text) - FILLERS):
+            text = CONTROLS.sub("", word.text)
+            if text:
+                yield word if text == word.text else replace(word, text=text)
 
 
 def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | None, list[PrintedWord]]]:
