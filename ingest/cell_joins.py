@@ -1,4 +1,4 @@
-"""Cells of a grid that cuts through a printed phrase become one."""
+"""Cells of a grid that cuts through a printed phrase become one; a currency sign goes to the figure after it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,46 @@ from typing import Literal
 
 from ingest.drafts import DraftCell
 from ingest.page_text import PrintedLine, is_cjk, line_of
+from ingest.table_headers import is_value
 
 SPACE, WIDEST_SPACE = 0.42, 0.75  # of the type size, between two words of a phrase: at least, and in wide setting
+SIGNS = frozenset({"$", "€", "£", "¥", "₹", "US$", "HK$", "RMB"})
+FIRST_OF_FIGURE = frozenset("0123456789(-−–—")
 FIGURES = {"none": 0, "one": 1, "both": 2}
+
+
+def with_signs_at_their_figures(cells: Sequence[DraftCell]) -> list[DraftCell]:
+    """The cells, a currency sign that ends one moved to the figure that begins the next: `16 $ | 17` → `16 | $ 17`."""
+    result = list(cells)
+    places = {(cell.row, cell.column): index for index, cell in enumerate(result)}
+    for index in range(len(result)):
+        left = result[index]
+        following = places.get((left.row, left.column + left.column_span))
+        if following is None or left.row_span != result[following].row_span:
+            continue
+        moved = _sign_moved(left, result[following])
+        if moved is not None:
+            result[index], result[following] = moved
+    return result
+
+
+def _sign_moved(left: DraftCell, right: DraftCell) -> tuple[DraftCell, DraftCell] | None:
+    for number, line in enumerate(left.lines):
+        sign = line.words[-1]
+        if sign.text not in SIGNS or (len(line.words) == 1 and len(left.lines) == 1):
+            continue
+        far = len(line.words) == 1 or sign.bbox.x0 - line.words[-2].bbox.x1 > 0.6 * sign.size
+        for place, other in enumerate(right.lines):
+            first = other.words[0]
+            level = abs(first.baseline - sign.baseline) <= 0.1 * sign.size
+            if far and level and first.text[:1] in FIRST_OF_FIGURE:
+                rest = [line_of(line.words[:-1])] if len(line.words) > 1 else []
+                joined = line_of([replace(sign, spaced=False), replace(first, spaced=True), *other.words[1:]])
+                return (
+                    replace(left, lines=(*left.lines[:number], *rest, *left.lines[number + 1 :])),
+                    replace(right, lines=(*right.lines[:place], joined, *right.lines[place + 1 :])),
+                )
+    return None
 
 
 def _space_in(cells: Sequence[DraftCell]) -> float:
@@ -68,6 +105,8 @@ def _runs_on(left: DraftCell, right: DraftCell, space: float, *, with_figures: L
             if not -0.1 * size <= gap < (0.12 if is_cjk(one.text[-1]) or is_cjk(other.text[0]) else space) * size:
                 continue
             figures = _has_digit(before) + _has_digit(after)
+            if with_figures == "both" and (is_value(before.text) or is_value(after.text)):
+                continue
             if figures <= FIGURES[with_figures] and not (_is_aligned(before, left) and _is_aligned(after, right)):
                 return True
     return False

@@ -17,15 +17,16 @@ PERIOD = re.compile(
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
     re.IGNORECASE,
 )
+THOUSANDS = re.compile(r"\W*(?:[A-Z]{1,3}\$?|[$€£¥])?\s*['’‘]?000['’‘]?s?\W*")
 BLANK_VALUES = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "nm", "n.m.", "不适用", "无", "/"})
 
 Slots = Mapping[tuple[int, int], DraftCell]
 
 
 def is_value(text: str) -> bool:
-    """A figure, as in a table's body; a year or a date is not: it can head a column."""
+    """A figure, as in a table's body; a year, a date or `$000` is not: it can head a column."""
     text = text.strip()
-    return bool(NUMBER.match(text)) and not PERIOD.search(text)
+    return bool(NUMBER.match(text)) and not PERIOD.search(text) and not THOUSANDS.fullmatch(text)
 
 
 def is_blank(text: str) -> bool:

@@ -86,6 +86,7 @@ _ZEROS = re.compile(
     re.IGNORECASE,
 )
 _SHORT = re.compile(rf"{_CURRENCY}\s?(m|mn|mm|bn|k)\b|\(\s*{_CURRENCY}\s*\)", re.IGNORECASE)
+_SIGN_AT_END = re.compile(r"(?<=\s)(?:US|HK|NT|[ACS])?[$€£₹]\s*$")
 _CHINESE_SCALE = r"(百万|百萬|千万|千萬|十亿|十億|万亿|萬億|兆|[十百千仟万萬亿億])?"
 _CHINESE_MONEY = r"(港元|港币|港幣|美元|欧元|歐元|英镑|日元|新台币|新台幣|円|元)"
 _UNIT_WORD = r"(?:单位|單位|単位)(?:均)?(?:为|為|[:：])+"
@@ -170,6 +171,8 @@ def _english(text: str) -> Iterator[Stated]:
     for match in () if taken else _SHORT.finditer(text):
         short = (match.group(1) or "").lower()
         yield Stated(SHORT_SCALES.get(short, 0), _currency(match.group()), counted=bool(short))
+    if sign := _SIGN_AT_END.search(text):
+        yield Stated(0, _currency(sign.group()), counted=False)
 
 
 def _chinese(text: str) -> Iterator[Stated]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pymupdf
 
-from ingest.cell_joins import joined_where_text_runs_on
+from ingest.cell_joins import joined_where_text_runs_on, with_signs_at_their_figures
 from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
 from ingest.grid_repairs import repaired, with_bullets
@@ -147,6 +147,7 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     pieces, left = _sorted_into(cells, lines)
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
     cells = joined_where_text_runs_on(cells, grid.header_rows)
+    cells = with_signs_at_their_figures(cells)
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
     cells = _without_empty(cells)
     cells, proposed = part_header_rows(cells, max(proposed, leading_header_rows(cells)))

@@ -44,9 +44,7 @@ def test_b1_separators_stay_where_they_are_printed(tmp_path: Path, font: str) ->
 
     def page_in(size: float) -> Draw:
         def draw(page: pymupdf.Page) -> None:
-            page.insert_text(
-                (72, 200 + 20 * size), "Text that ends the page keeps its table from the next.", fontsize=10
-            )
+            page.insert_text((72, 200 + 20 * size), "Text below keeps the table from going on.", fontsize=10)
             draw_grid(page, rows, size=size, font=font)
 
         return draw
