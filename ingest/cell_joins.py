@@ -143,7 +143,10 @@ def _rejoined(left: Sequence[PrintedLine], right: Sequence[PrintedLine], space: 
         ]
         if fitting:
             line = result[fitting[0]]
-            result[fitting[0]] = line_of((*line.words, *piece.words), line.direction, line.vertical)
+            first = piece.words[0]
+            apart = first.bbox.x0 - line.words[-1].bbox.x1 > 0.15 * first.size
+            words = (replace(first, spaced=first.spaced or apart), *piece.words[1:])
+            result[fitting[0]] = line_of((*line.words, *words), line.direction, line.vertical)
         else:
             result.append(piece)
     return tuple(result)
