@@ -62,13 +62,15 @@ def _runs(elements: Sequence[Element]) -> Iterator[Sequence[Element]]:
     for line, owner in owners.items():
         own.setdefault(owner, []).append(line)
     run: list[Element] = []
+    before: Element | None = None
     for position, element in enumerate(elements):
         if position in owners:
             continue
-        if run and not _same_run(run[-1], element):
+        if before is not None and not _same_run(before, element):
             yield run
             run = []
         run += [elements[line] for line in sorted([*own.get(position, ()), position])]
+        before = element  # not its notes, which can stand behind it: text after a table begins anew
     if run:
         yield run
 
