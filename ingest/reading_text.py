@@ -16,7 +16,17 @@ HYPHENS = "-\u2010\u2011"
 KEPT_PREFIXES = frozenset({"non", "self", "well", "ex", "quasi", "semi", "cross", "post", "mid", "all", "so"})
 # After these the hyphen before stands for a part that follows later: `long- and short-term`.
 SUSPENDING = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y", "o"})
+# A part left open before it: what follows `light- and heavy-` is spelled as that part is.
+SUSPENDED = re.compile(rf"\w[{HYPHENS}] (?:and|or|to|und|oder|et|ou) [^{HYPHENS}\s]+[{HYPHENS}]$")
+OPEN_PREFIXES = frozenset({"anti", "intra", "infra", "multi", "semi", "ultra"})  # their hyphen keeps two vowels apart
 _EDGES = re.compile(r"^\W+|\W+$")
+
+
+def _clash(stem: str, rest: str) -> bool:
+    """Whether two vowels would meet that English spelling keeps apart: `intra-interviewer`, `anti-inflammatory`."""
+    if stem not in OPEN_PREFIXES or rest[:1] not in set("aeiou"):
+        return False
+    return stem[-1] == "a" or stem[-1] == rest[0]
 
 
 @dataclass(slots=True)
@@ -135,6 +145,8 @@ class _Builder:
             return "none"
         if bare_stem + bare_rest in self._vocabulary.words:
             return "join"
+        if SUSPENDED.search(self.text) or _clash(bare_stem, bare_rest):
+            return "none"
         return "none" if "-" in stem or bare_stem in KEPT_PREFIXES else "join"
 
     def _join(self, word: PrintedWord) -> None:
