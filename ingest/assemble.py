@@ -14,6 +14,7 @@ from ingest.page_breaks import with_joined_pages
 from ingest.page_text import PrintedLine
 from ingest.program_text import with_program_text
 from ingest.reading_text import Vocabulary, build_text
+from ingest.table_captions import with_document_measures
 from ingest.table_elements import build_table
 from kb_qa.elements import Element, Word, content_id
 from kb_qa.geometry import BBox, Region
@@ -28,7 +29,7 @@ def assemble_elements(pages: Sequence[PageDraft], document_id: str) -> tuple[Ele
     sections = SectionPath()
     elements: list[Element] = []
     pages = with_headings(with_footnotes(with_program_text(with_furniture(pages))))
-    for page in with_joined_pages(pages):
+    for page in with_joined_pages(with_document_measures(pages)):
         frame = BBox(0.0, 0.0, page.page.width, page.page.height)
         for place, draft in enumerate(page.drafts):
             element = _element(draft, page.page.number, frame, vocabulary)

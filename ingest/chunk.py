@@ -62,13 +62,15 @@ def _runs(elements: Sequence[Element]) -> Iterator[Sequence[Element]]:
     for line, owner in owners.items():
         own.setdefault(owner, []).append(line)
     run: list[Element] = []
+    before: Element | None = None
     for position, element in enumerate(elements):
         if position in owners:
             continue
-        if run and not _same_run(run[-1], element):
+        if before is not None and not _same_run(before, element):
             yield run
             run = []
         run += [elements[line] for line in sorted([*own.get(position, ()), position])]
+        before = element  # not its notes, which can stand behind it: text after a table begins anew
     if run:
         yield run
 
@@ -79,10 +81,13 @@ def _owners(elements: Sequence[Element]) -> dict[int, int]:
     for position, element in enumerate(elements):
         if element.element_type == "text":
             continue
-        own = _own_lines(element)
-        for line in range(max(position - CAPTION_REACH, 0), min(position + CAPTION_REACH + 1, len(elements))):
+        own, notes = _own_lines(element), () if element.table is None else element.table.note_regions
+        reach = CAPTION_REACH + len(notes)
+        for line in range(max(position - reach, 0), min(position + reach + 1, len(elements))):
             beside = elements[line]
-            if beside.element_type != "text" or not (beside.text in own or _is_caption(beside, element)):
+            if beside.element_type != "text":
+                continue
+            if not (beside.text in own or _is_caption(beside, element) or _is_note(beside, notes)):
                 continue
             if line not in owners or abs(line - position) < abs(line - owners[line]):
                 owners[line] = position
@@ -94,6 +99,18 @@ def _own_lines(element: Element) -> frozenset[str]:
         return frozenset()
     source = element.table.scale_source.text if element.table.scale_source is not None else ""
     return frozenset({element.table.caption, source, *element.table.notes} - {""})
+
+
+def _is_note(beside: Element, notes: Sequence[Region]) -> bool:
+    """Whether the element holds one of the notes: an element can hold several."""
+    return any(
+        note.page == region.page
+        and note.bbox is not None
+        and region.bbox is not None
+        and note.bbox.overlap(region.bbox.expanded(1)) > 0.9
+        for region in beside.regions
+        for note in notes
+    )
 
 
 def _is_caption(beside: Element, owner: Element) -> bool:
@@ -217,14 +234,25 @@ def _spanning(table: Table, row: int) -> list[Cell]:
 
 
 def _labelled(row: Sequence[Cell], spanning: Sequence[Cell]) -> Iterator[str]:
+    """The row's cells behind their headers; the first says which groups of rows it is in too: `Assets / Cash`."""
+    groups = _groups(row, spanning)
     for cell in sorted([*row, *spanning], key=lambda cell: cell.column):
         if not cell.text:
             continue
         header = " / ".join(cell.column_headers)
+        text = " / ".join([*groups, cell.text])
+        groups = ()
         if header and not cell.header:
-            yield f"{header}：{cell.text}"
+            yield f"{header}：{text}"
         else:
-            yield cell.text
+            yield text
+
+
+def _groups(row: Sequence[Cell], spanning: Sequence[Cell]) -> Sequence[str]:
+    """The headings above the row that its cells know and do not print, without the colon that ends them."""
+    printed = {cell.text for cell in (*row, *spanning)}
+    path = max((cell.row_headers for cell in row if not cell.header), key=len, default=())
+    return [text.rstrip(" :：") for text in path if text not in printed]
 
 
 def _regions(element: Element, start: int, end: int) -> tuple[Region, ...]:

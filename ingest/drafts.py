@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ingest.page_text import PrintedLine
-from kb_qa.elements import ElementType, Origin, ScaleSource
+from kb_qa.elements import ElementType, Measure, Origin
 from kb_qa.geometry import BBox, Page, union_of
 
 
@@ -28,21 +28,34 @@ class DraftCell:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftNote:
+    """A footnote below a table, on `page`."""
+
+    page: int
+    lines: tuple[PrintedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DraftTable:
     """Cells in row order. `headers` are runs of header rows as [start, stop): at the top, and where a new part begins.
 
-    `caption` and the rest are read from around the table. `page_starts` are the rows with which a later page
-    begins, and that page, where the table goes on there.
+    `caption` and `notes` stand around the table; `stated` is what is said there of the scale of its figures, nearest
+    first. `page_starts` are the rows with which a later page begins, and that page, where the table goes on there.
     """
 
     cells: tuple[DraftCell, ...]
     headers: tuple[tuple[int, int], ...]
     bbox: BBox
-    caption: str = ""
-    scale: int = 0
-    unit: str = ""
-    scale_source: ScaleSource | None = None
+    caption: tuple[PrintedLine, ...] = ()
+    notes: tuple[DraftNote, ...] = ()
+    stated: tuple[Measure, ...] = ()
     page_starts: tuple[tuple[int, int], ...] = ()
+    confidence: float | None = None
+
+    @property
+    def caption_text(self) -> str:
+        """Only for recognising what it is; the table's caption is made later."""
+        return " ".join(line.text for line in self.caption)
 
 
 @dataclass(frozen=True, slots=True)

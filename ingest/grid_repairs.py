@@ -10,11 +10,12 @@ from ingest.drafts import DraftCell, bbox_of
 from ingest.line_groups import visual_rows
 from ingest.page_text import PrintedLine, PrintedWord, line_of
 from ingest.table_captions import NUMBERED
-from ingest.table_headers import extent, slots_of
+from ingest.table_headers import extent, is_value, slots_of
 from kb_qa.geometry import BBox
 
 NOTES = re.compile(
-    r"^\s*(?:notes?\b|sources?\b|(?:exhibit|table|figure) reads\b|注[:：释]|附注|(?:资料|数据)来源|[*†‡])",
+    r"^\s*(?:(?:see )?(?:foot)?notes?\b|sources?\b|abbreviations?\s*:|(?:exhibit|table|figure) reads\b"
+    r"|注[:：释]|附注|(?:资料|数据)来源|[*†‡])",
     re.IGNORECASE,
 )
 OPEN_END = re.compile(r"(?:[-–,&/(]|\b(?:of|and|or|the|to|in|for|by|per|from|with|at|on|than|a))$", re.IGNORECASE)
@@ -65,10 +66,31 @@ def _without_banners(cells: Sequence[DraftCell], header_rows: int) -> tuple[list
         outside.extend(only.lines)
         result = [replace(cell, row=cell.row - 1) for cell in result if cell.row > 0]
         header_rows = max(header_rows - 1, 1)
-    while (only := _only_cell(result, extent(result)[0] - 1)) is not None and NOTES.match(only.text):
-        outside.extend(only.lines)
-        result = [cell for cell in result if cell.row < only.row]
+    while (last := extent(result)[0] - 1) > 1 and (lines := _note_lines(result, last)):
+        outside.extend(lines)
+        result = [cell for cell in result if cell.row < last]
     return result, outside, header_rows
+
+
+def _note_lines(cells: Sequence[DraftCell], row: int) -> list[PrintedLine]:
+    """The lines of a row that is a note, whole again where the grid cut them; none where it is none."""
+    members = [cell for cell in cells if cell.row <= row < cell.row + cell.row_span]
+    filled = [cell for cell in members if cell.text]
+    if not filled or filled[0].column or any(cell.row_span > 1 for cell in members):
+        return []
+    if not NOTES.match(filled[0].text) or any(is_value(cell.text) for cell in filled[1:]):
+        return []
+    if len(filled) == 1:
+        return list(filled[0].lines)
+    rows = visual_rows([line for cell in filled for line in cell.lines])
+    return [_one_line(line_row) for line_row in rows]
+
+
+def _one_line(pieces: Sequence[PrintedLine]) -> PrintedLine:
+    """Pieces of a printed row as one line, a space between them."""
+    first, *others = pieces
+    words = [word for piece in others for word in (replace(piece.words[0], spaced=True), *piece.words[1:])]
+    return line_of([*first.words, *words])
 
 
 def _only_cell(cells: Sequence[DraftCell], row: int) -> DraftCell | None:
@@ -150,12 +172,14 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
     """Header cells cut between the lines of one heading are one; a row in which nothing else stands goes."""
     result = list(cells)
     row = 0
-    while row + 1 < header_rows:
-        for upper in [cell for cell in result if cell.row == row and cell.row_span == 1 and cell.column_span == 1]:
-            lower = next((cell for cell in result if (cell.row, cell.column) == (row + 1, upper.column)), None)
-            if lower is not None and lower.row_span == lower.column_span == 1 and _wraps(upper, lower):
-                result.remove(lower)
-                result[result.index(upper)] = _stacked(upper, lower, row_span=2)
+    while row + 1 < header_rows or (row + 1 == header_rows and _header_goes_on(result, row)):
+        header_rows = max(header_rows, row + 2)
+        for upper in [cell for cell in result if cell.row + cell.row_span == row + 1 and cell.text]:
+            below = _right_below(result, upper)
+            lower = next((cell for cell in below if cell.text), None)
+            if lower is not None and _wraps(upper, lower):
+                result = [cell for cell in result if cell not in below]
+                result[result.index(upper)] = _stacked(upper, lower, row_span=upper.row_span + lower.row_span)
         filled = [cell for cell in result if cell.row == row and cell.text]
         if filled and all(cell.row_span > 1 for cell in filled):
             result = _row_taken_out(result, row)
@@ -163,6 +187,32 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
         else:
             row += 1
     return sorted(result, key=lambda cell: (cell.row, cell.column)), header_rows
+
+
+def _header_goes_on(cells: Sequence[DraftCell], row: int) -> bool:
+    """Whether the row after the last header row holds nothing but the ends of its headings, such as their units."""
+    following = [cell for cell in cells if cell.row == row + 1 and cell.text]
+    ends = 0
+    for cell in following:
+        above = [upper for upper in cells if upper.row + upper.row_span == row + 1 and upper.column == cell.column]
+        filled = [upper for upper in above if upper.text]
+        ends += any(_wraps(upper, cell) for upper in filled)
+        if is_value(cell.text) or (filled and not _wraps(filled[0], cell)):
+            return False
+    return ends * 2 >= max(len(following), 1) and row + 2 < extent(cells)[0]
+
+
+def _right_below(cells: Sequence[DraftCell], upper: DraftCell) -> list[DraftCell]:
+    """The cells right under one, over no more than its columns, where one of them holds text; else none."""
+    first, last = upper.column, upper.column + upper.column_span
+    below = [
+        cell
+        for cell in cells
+        if cell.row == upper.row + upper.row_span and cell.column < last and cell.column + cell.column_span > first
+    ]
+    within = all(first <= cell.column and cell.column + cell.column_span <= last for cell in below)
+    level = len({cell.row_span for cell in below}) == 1
+    return below if within and level and sum(bool(cell.text) for cell in below) == 1 else []
 
 
 def _row_taken_out(cells: Sequence[DraftCell], row: int) -> list[DraftCell]:

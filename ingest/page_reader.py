@@ -21,6 +21,7 @@ from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_l
 from ingest.plain_page import plain_boxes
 from ingest.receipts import is_receipt, with_receipt_rows
 from ingest.table_captions import with_surroundings
+from ingest.table_confidence import with_table_grade
 from ingest.tables import FoundTables, find_tables
 from ingest.turned import CLOCKWISE, Turn
 from ingest.upright import make_upright
@@ -215,5 +216,6 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
     drafts = with_surroundings(drafts, facts.number)
     if content.reading is not None:
         drafts = [content.reading.turn.back.draft(draft) for draft in drafts]
+    facts = replace(facts, quality=with_table_grade(facts.quality, drafts))
     flags = (f"page {facts.number}: tables could not be looked for",) if tables.failed else ()
     return PageDraft(facts, tuple(drafts), flags)

@@ -20,7 +20,17 @@ KEPT_ENDS = frozenset(
 )
 # After these the hyphen before stands for a part that follows later: `long- and short-term`.
 SUSPENDING = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y", "o"})
+# A part left open before it: what follows `light- and heavy-` is spelled as that part is.
+SUSPENDED = re.compile(rf"\w[{HYPHENS}] (?:and|or|to|und|oder|et|ou) [^{HYPHENS}\s]+[{HYPHENS}]$")
+OPEN_PREFIXES = frozenset({"anti", "intra", "infra", "multi", "semi", "ultra"})  # their hyphen keeps two vowels apart
 _EDGES = re.compile(r"^\W+|\W+$")
+
+
+def _clash(stem: str, rest: str) -> bool:
+    """Whether two vowels would meet that English spelling keeps apart: `intra-interviewer`, `anti-inflammatory`."""
+    if stem not in OPEN_PREFIXES or rest[:1] not in set("aeiou"):
+        return False
+    return stem[-1] == "a" or stem[-1] == rest[0]
 
 
 @dataclass(slots=True)
@@ -159,6 +169,8 @@ class _Builder:
             return "none"
         if bare_stem + bare_rest in self._vocabulary.words:
             return "join"
+        if SUSPENDED.search(self.text) or _clash(bare_stem, bare_rest):
+            return "none"
         is_compound = "-" in stem or len(bare_stem) == 1 or bare_stem in KEPT_PREFIXES or bare_rest in KEPT_ENDS
         return "none" if is_compound else "join"
 

@@ -110,7 +110,7 @@ def _joined(before: Draft, after: Draft, page: int) -> Draft | None:
     if first is None or second is None or before.origin != after.origin or not _is_level(first, second):
         return None
     columns = _counterparts(first, second)
-    if columns is None or not _same_caption(first.caption, second.caption):
+    if columns is None or not _same_caption(first.caption_text, second.caption_text):
         return None
     headers = _headers_of_rest(first, second, columns)
     if headers is None:
@@ -130,6 +130,9 @@ def _joined(before: Draft, after: Draft, page: int) -> Draft | None:
         cells=(*first.cells, *cells),
         headers=(*first.headers, *((start + shift, stop + shift) for start, stop in headers)),
         page_starts=(*first.page_starts, (shift, page)),
+        notes=(*first.notes, *second.notes),
+        stated=first.stated or second.stated,
+        confidence=min((each for each in (first.confidence, second.confidence) if each is not None), default=None),
     )
     rest = Continuation(page, replace(after, table=None, lines=after.printed))
     return _with_rest(replace(before, table=table), rest)

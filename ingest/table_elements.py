@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ingest.drafts import DraftCell, DraftTable
+from ingest.drafts import DraftCell, DraftTable, bbox_of
 from ingest.reading_text import Vocabulary, build_text
-from ingest.table_headers import column_path, count_stub_columns, extent, in_blocks, row_groups, row_path, slots_of
+from ingest.row_groups import row_groups
+from ingest.table_headers import column_path, count_stub_columns, extent, in_blocks, row_path, slots_of
+from ingest.table_measures import with_measures
 from kb_qa.elements import Cell, Table, Word
+from kb_qa.geometry import Region
 
 SEPARATOR = " | "
 
@@ -39,8 +42,15 @@ def build_table(draft: DraftTable, page: int, vocabulary: Vocabulary) -> tuple[T
                 header=header,
             )
         )
-    table = Table(tuple(cells), draft.caption, (), draft.scale, draft.unit, draft.scale_source)
-    return table, text, words
+    notes = [(note, build_text(note.lines, note.page, vocabulary)[0]) for note in draft.notes]
+    table = Table(
+        cells=tuple(cells),
+        caption=build_text(draft.caption, page, vocabulary)[0],
+        notes=tuple(note_text for _, note_text in notes),
+        note_regions=tuple(Region(note.page, bbox_of(note.lines).rounded()) for note, _ in notes),
+        confidence=draft.confidence,
+    )
+    return with_measures(table, draft.stated), text, words
 
 
 def page_of_row(draft: DraftTable, row: int, page: int) -> int:

@@ -17,15 +17,16 @@ PERIOD = re.compile(
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
     re.IGNORECASE,
 )
+THOUSANDS = re.compile(r"\W*(?:[A-Z]{1,3}\$?|[$€£¥])?\s*['’‘]?000['’‘]?s?\W*")
 BLANK_VALUES = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "nm", "n.m.", "不适用", "无", "/"})
 
 Slots = Mapping[tuple[int, int], DraftCell]
 
 
 def is_value(text: str) -> bool:
-    """A figure, as in a table's body; a year or a date is not: it can head a column."""
+    """A figure, as in a table's body; a year, a date or `$000` is not: it can head a column."""
     text = text.strip()
-    return bool(NUMBER.match(text)) and not PERIOD.search(text)
+    return bool(NUMBER.match(text)) and not PERIOD.search(text) and not THOUSANDS.fullmatch(text)
 
 
 def is_blank(text: str) -> bool:
@@ -48,6 +49,26 @@ def extent(cells: Sequence[DraftCell]) -> tuple[int, int]:
         max((cell.row + cell.row_span for cell in cells), default=0),
         max((cell.column + cell.column_span for cell in cells), default=0),
     )
+
+
+def leading_header_rows(cells: Sequence[DraftCell]) -> int:
+    """Rows of words at the top, over figures, of which no more than one names the stub; 0 where that says nothing."""
+    rows, columns = extent(cells)
+    slots = slots_of(cells)
+    stubs: set[tuple[int, int]] = set()
+    empty = count = 0
+    while count < rows - 1:
+        texts = [cell.text for column in range(1, columns) if (cell := slots.get((count, column))) is not None]
+        stub = slots.get((count, 0))
+        named = stubs | ({(stub.row, stub.column)} if stub is not None and stub.text else set())
+        if not any(texts) or any(is_value(text) for text in texts) or len(named) > 1:
+            break
+        empty += stub is None or not stub.text
+        stubs, count = named, count + 1
+    if not empty:
+        return 0
+    body = [cell.text for cell in cells if cell.row >= count and cell.column and not is_blank(cell.text)]
+    return count if sum(is_value(text) for text in body) * 2 >= len(body) else 0
 
 
 def count_header_rows(cells: Sequence[DraftCell], proposed: int) -> int:
@@ -259,10 +280,14 @@ def column_path(
 
 
 def row_path(
-    slots: Slots, cell: DraftCell, stub_columns: int, groups: Mapping[int, str], texts: Mapping[tuple[int, int], str]
+    slots: Slots,
+    cell: DraftCell,
+    stub_columns: int,
+    groups: Mapping[int, tuple[str, ...]],
+    texts: Mapping[tuple[int, int], str],
 ) -> tuple[str, ...]:
-    """The group heading above the row, then the row's own labels."""
-    path = [groups[cell.row]] if groups.get(cell.row) else []
+    """The headings of the groups that the row is in, outermost first, then the row's own labels."""
+    path = list(groups.get(cell.row, ()))
     seen: set[tuple[int, int]] = set()
     for column in range(min(stub_columns, cell.column)):
         label = slots.get((cell.row, column))
@@ -273,25 +298,6 @@ def row_path(
         if text:
             path.append(text)
     return tuple(path)
-
-
-def row_groups(
-    slots: Slots, size: tuple[int, int], blocks: Sequence[tuple[int, int]], texts: Mapping[tuple[int, int], str]
-) -> dict[int, str]:
-    """For each body row the heading of its group: the last row above in which only the first cell has text."""
-    rows, columns = size
-    groups: dict[int, str] = {}
-    current = ""
-    for row in range(rows):
-        if in_blocks(row, blocks):
-            continue
-        anchored = {(cell.row, cell.column) for cell in (slots.get((row, column)) for column in range(columns)) if cell}
-        filled = [place for place in sorted(anchored) if texts[place]]
-        if len(filled) == 1 and filled[0][1] == 0 and filled[0][0] == row and not is_value(texts[filled[0]]):
-            current = texts[filled[0]]
-        elif current:
-            groups[row] = current
-    return groups
 
 
 def in_blocks(row: int, blocks: Sequence[tuple[int, int]]) -> bool:

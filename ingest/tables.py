@@ -8,25 +8,39 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pymupdf
 
+from ingest.cell_joins import joined_where_text_runs_on, with_signs_at_their_figures
 from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
 from ingest.grid_repairs import repaired, with_bullets
+from ingest.header_rows import part_header_rows, part_stacked_labels
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
-from ingest.table_headers import count_header_rows, extent, header_blocks, is_value, slots_of, spread_group_headers
+from ingest.table_confidence import grid_confidence
+from ingest.table_headers import (
+    count_header_rows,
+    extent,
+    header_blocks,
+    is_value,
+    leading_header_rows,
+    slots_of,
+    spread_group_headers,
+)
 from ingest.word_grid import grid_of_words
 from kb_qa.elements import Origin
 from kb_qa.geometry import BBox, union_of
 
 EDGE = 3.0  # points within which two cell edges are one line
 RULES_OF_A_GRID = 3
+FILLER = 4  # signs in a row from which they fill a line: `...` and `---` stand for a value that is not known
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+FILLERS = frozenset("._-–—=·…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,7 @@ class FoundTables:
 class _Grid:
     boxes: tuple[BBox, ...]
     header_rows: int
+    ruled: bool = False
 
 
 def find_tables(
@@ -72,7 +87,11 @@ def _detected(page: pymupdf.Page, marked: Sequence[LayoutBox], pictures: Sequenc
     Rules say more than the model where they part a table into as many cells: they show which cells span.
     """
     found = _grids(page.find_tables(strategy="lines_strict", use_layout=False, refine=True))
-    ruled = [grid for grid in found or () if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)]
+    ruled = [
+        replace(grid, ruled=True)
+        for grid in found or ()
+        if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)
+    ]
     trusted = [grid for grid in ruled if any(_is_ruled(grid, box) for box in marked)]
     if all(any(_is_ruled(grid, box) for grid in trusted) for box in marked):
         return ruled, found is None
@@ -127,17 +146,23 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = _placed(grid.boxes)
     pieces, left = _sorted_into(cells, lines)
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
-    cells = _joined_where_text_runs_on(cells, grid.header_rows)
+    cells = joined_where_text_runs_on(cells, grid.header_rows)
+    cells = with_signs_at_their_figures(cells)
     proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
-    cells, proposed = cut_columns(_without_empty(cells), proposed)
+    cells = _without_empty(cells)
+    cells, proposed = part_header_rows(cells, max(proposed, leading_header_rows(cells)))
+    cells, proposed = cut_columns(cells, proposed)
     cells, outside, proposed = repaired(cells, proposed)
+    cells = part_stacked_labels(cells, proposed)
     cells = _without_empty(cells)
     if not is_table(cells):
         return None, list(lines)
     headers = header_blocks(cells, count_header_rows(cells, proposed))
     cells = spread_group_headers(cells, headers)
     cells = [replace(cell, lines=tuple(in_reading_order(with_bullets(cell.lines)))) for cell in cells]
-    return DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells)), [*left, *outside]
+    confidence = grid_confidence(cells, headers, ruled=grid.ruled)
+    table = DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells), confidence=confidence)
+    return table, [*left, *outside]
 
 
 def _placed(boxes: Sequence[BBox]) -> list[DraftCell]:
@@ -181,12 +206,26 @@ def _sorted_into(
             left.append(line)
             continue
         for index, words in _runs(line, cells):
+            if index is not None and not (words := [*_said(words)]):
+                continue
             piece = line_of(words, line.direction, line.vertical)
             if index is None:
                 left.append(piece)
             else:
                 pieces.setdefault(index, []).append(piece)
     return pieces, left
+
+
+def _said(words: Iterable[PrintedWord]) -> Iterator[PrintedWord]:
+    """The words without control characters, which print nothing, and without those that only fill a line.
+
+    Dots that lead the eye from a label to its figures, and rules typed from signs, say nothing.
+    """
+    for word in words:
+        if not (len(word.text) >= FILLER and not set(word.text) - FILLERS):
+            text = CONTROLS.sub("", word.text)
+            if text:
+                yield word if text == word.text else replace(word, text=text)
 
 
 def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | None, list[PrintedWord]]]:
@@ -206,64 +245,6 @@ def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | Non
         else:
             runs.append((index, [word]))
     return runs
-
-
-def _joined_where_text_runs_on(cells: Sequence[DraftCell], header_rows: int) -> list[DraftCell]:
-    """Neighbouring cells become one where a printed phrase runs through the line between them."""
-    result = sorted(cells, key=lambda cell: (cell.row, cell.column))
-    index = 0
-    while index + 1 < len(result):
-        left, right = result[index], result[index + 1]
-        adjacent = left.row == right.row and left.row_span == right.row_span
-        if adjacent and left.column + left.column_span == right.column and _runs_on(left, right, header_rows):
-            result[index] = replace(
-                left,
-                column_span=left.column_span + right.column_span,
-                bbox=left.bbox.union(right.bbox),
-                lines=_rejoined(left.lines, right.lines),
-            )
-            del result[index + 1]
-        else:
-            index += 1
-    return result
-
-
-def _runs_on(left: DraftCell, right: DraftCell, header_rows: int) -> bool:
-    for before in left.lines:
-        for after in right.lines:
-            one, other = before.words[-1], after.words[0]
-            size = max(one.size, other.size)
-            gap = other.bbox.x0 - one.bbox.x1
-            if before.direction != "right" or abs(one.baseline - other.baseline) > 0.1 * size:
-                continue
-            if not -0.1 * size <= gap < (0.12 if is_cjk(one.text[-1]) or is_cjk(other.text[0]) else 0.42) * size:
-                continue
-            figures = (_has_digit(before), _has_digit(after))
-            if not (all(figures) or (any(figures) and left.row >= header_rows)):
-                return True
-    return False
-
-
-def _has_digit(line: PrintedLine) -> bool:
-    return any(char.isdigit() for word in line.words for char in word.text)
-
-
-def _rejoined(left: Sequence[PrintedLine], right: Sequence[PrintedLine]) -> tuple[PrintedLine, ...]:
-    """Lines of two joined cells; pieces of one printed line are put together again."""
-    result = list(left)
-    for piece in right:
-        fitting = [
-            index
-            for index, line in enumerate(result)
-            if abs(line.words[-1].baseline - piece.words[0].baseline) <= 0.1 * piece.size
-            and -0.1 * piece.size <= piece.words[0].bbox.x0 - line.words[-1].bbox.x1 < 0.42 * piece.size
-        ]
-        if fitting:
-            line = result[fitting[0]]
-            result[fitting[0]] = line_of((*line.words, *piece.words), line.direction, line.vertical)
-        else:
-            result.append(piece)
-    return tuple(result)
 
 
 def _without_empty(cells: Sequence[DraftCell]) -> list[DraftCell]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ingest.drafts import Draft, DraftTable
 from ingest.page_text import Direction, PrintedLine
+from kb_qa.elements import ScaleSource
 from kb_qa.geometry import BBox, Region
 
 CLOCKWISE: tuple[Direction, ...] = ("right", "down", "left", "up")
@@ -58,7 +59,16 @@ class Turn:
             replace(cell, bbox=self.box(cell.bbox), lines=tuple(self.line(line) for line in cell.lines))
             for cell in table.cells
         )
-        source = table.scale_source
-        if source is not None and source.region is not None and source.region.bbox is not None:
-            source = replace(source, region=Region(source.region.page, self.box(source.region.bbox)))
-        return replace(table, cells=cells, bbox=self.box(table.bbox), scale_source=source)
+        return replace(
+            table,
+            cells=cells,
+            bbox=self.box(table.bbox),
+            caption=tuple(self.line(line) for line in table.caption),
+            notes=tuple(replace(note, lines=tuple(self.line(line) for line in note.lines)) for note in table.notes),
+            stated=tuple(replace(measure, source=self._source(measure.source)) for measure in table.stated),
+        )
+
+    def _source(self, source: ScaleSource) -> ScaleSource:
+        if source.region is None or source.region.bbox is None:
+            return source
+        return replace(source, region=Region(source.region.page, self.box(source.region.bbox)))

@@ -113,6 +113,34 @@ def test_caption_and_unit_lines_travel_with_their_table() -> None:
     assert made[1].text == "正文。"
 
 
+def test_rows_say_which_groups_they_are_in() -> None:
+    """A row's first cell stands behind the headings of its groups, whichever chunk it is in."""
+    cells = (
+        Cell(0, 0, 1, 1, "资产：", 1, BBox(0, 0, 90, 15), start=0, end=3),
+        Cell(1, 0, 1, 1, "现金", 1, BBox(0, 20, 90, 35), ("资产：",), ("项目",), 4, 6),
+        Cell(1, 1, 1, 1, "48", 1, BBox(100, 20, 190, 35), ("资产：", "现金"), ("2024年",), 9, 11),
+    )
+    source = Element("t", ORIGIN.document_id, 0, "table", "Table", "资产：\n现金 | 48", table=Table(cells))
+    (made,) = chunk([source], ORIGIN)
+    assert [block.labelled for block in made.blocks] == ["资产：", "项目：资产 / 现金 | 2024年：48"]
+    assert [block.text for block in made.blocks] == ["资产：", "现金 | 48"]
+
+
+def test_notes_travel_with_their_table_by_their_place() -> None:
+    """An element that holds several notes of a table stands in the table's chunk, and other text does not."""
+    held = element("(1) Net. (2) Gross.", order=1, category="Footnote")
+    box = held.regions[0].bbox
+    assert box is not None
+    regions = (Region(1, BBox(box.x0, box.y0, 250, box.y1)), Region(1, BBox(250, box.y0, box.x1, box.y1)))
+    bare = table_element().table
+    assert bare is not None
+    table = replace(bare, notes=("(1) Net.", "(2) Gross."), note_regions=regions)
+    made = chunk([replace(table_element(), table=table), held, element("Other text.", order=2)], ORIGIN)
+    assert [part.element_type for part in made] == ["table", "text"]
+    assert made[0].text.endswith("(1) Net.\n(2) Gross.")
+    assert made[1].text == "Other text."
+
+
 def test_long_text_is_cut_between_blocks() -> None:
     """No chunk outgrows the target unless one block does; nothing is lost or repeated."""
     sentences = [f"Sentence number {number} says a few things about revenue." for number in range(100)]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb_qa.answers import AnswerEvent, Citation, Figure, Located
-from kb_qa.elements import Block, Cell, Chunk, Element, ScaleSource, Table, Word
+from kb_qa.elements import Block, Cell, Chunk, Element, Measure, ScaleSource, Table, Word
 from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.records import (
     chunk_place,
@@ -52,6 +52,17 @@ cell = st.builds(
     end=count,
     header=st.booleans(),
     address=text,
+    measure=st.none() | count,
+)
+scale_source = st.builds(ScaleSource, text, st.none() | region)
+measure = st.builds(
+    Measure,
+    scale=st.integers(-6, 12),
+    unit=text,
+    scope=st.sampled_from(["cell", "column", "row", "section", "caption", "page", "document"]),
+    source=scale_source,
+    unit_source=st.none() | scale_source,
+    ambiguous=st.booleans(),
 )
 table = st.builds(
     Table,
@@ -60,7 +71,10 @@ table = st.builds(
     notes=texts,
     scale=st.integers(-6, 12),
     unit=text,
-    scale_source=st.none() | st.builds(ScaleSource, text, st.none() | region),
+    scale_source=st.none() | scale_source,
+    note_regions=regions,
+    measures=st.lists(measure, max_size=2).map(tuple),
+    confidence=confidence,
 )
 element = st.builds(
     Element,

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pymupdf
 import pytest
 
+from ingest.chunk import Origin, chunk
+from ingest.layout import LayoutBox
 from ingest.limits import Limits
 from ingest.pdf import parse_pdf
+from ingest.table_confidence import grid_confidence, with_table_grade
+from ingest.tables import FoundTables, find_tables
+from kb_qa.answers import Hit, Question
 from kb_qa.elements import Cell, Element
-from tests.pdf_pages import draw_grid, ink, tables, texts, write_pdf
+from kb_qa.geometry import BBox, Quality
+from kb_qa.ledger import Ledger
+from kb_qa.prompts import build_context
+from tests.pdf_pages import Draw, draw_grid, ink, tables, texts, write_pdf
+from tests.table_drafts import cell, draft_table, grid, line, table_draft, texts_of
 
 
 def only_table(path: Path) -> Element:
@@ -27,24 +37,49 @@ def cell_at(element: Element, row: int, column: int) -> Cell:
     )
 
 
-@pytest.mark.parametrize(("size", "font"), [(6, "helv"), (8, "tiro"), (12, "cour"), (14, "helv")])
-def test_b1_separators_stay_where_they_are_printed(tmp_path: Path, size: float, font: str) -> None:
-    """Cell text is what stands in the cell, at every size and in every font (B1)."""
-    rows = [["Item", "2024", "2023"], ["Net sales", "4,812.5", "5,004"], ["Margin", "(1,200)", "12.5%"]]
-    path = write_pdf(tmp_path / "a.pdf", lambda page: draw_grid(page, rows, size=size, font=font))
-    element = only_table(path)
-    assert [[cell.text for cell in row] for row in element.table.rows] == rows  # type: ignore[union-attr]
-    assert element.text == "Item | 2024 | 2023\nNet sales | 4,812.5 | 5,004\nMargin | (1,200) | 12.5%"
+@pytest.mark.parametrize("font", ["helv", "tiro", "cour"])
+def test_b1_separators_stay_where_they_are_printed(tmp_path: Path, font: str) -> None:
+    """Cell text is what stands in the cell, at 6, 8, 12 and 14 points in three fonts (B1)."""
+    rows = [["Item", "2024", "2023"], ["Net sales", "4,812.5", "5,004"], ["Net margin", "(1,200)", "12.5%"]]
+
+    def page_in(size: float) -> Draw:
+        def draw(page: pymupdf.Page) -> None:
+            page.insert_text((72, 200 + 20 * size), "Text below keeps the table from going on.", fontsize=10)
+            draw_grid(page, rows, size=size, font=font)
+
+        return draw
+
+    path = write_pdf(tmp_path / "a.pdf", *(page_in(size) for size in (6, 8, 12, 14)))
+    found = tables(parse_pdf(path, "document", limits=Limits()))
+    assert len(found) == 4
+    for element in found:
+        assert [[cell.text for cell in row] for row in element.table.rows] == rows  # type: ignore[union-attr]
+        assert element.text == "Item | 2024 | 2023\nNet sales | 4,812.5 | 5,004\nNet margin | (1,200) | 12.5%"
 
 
-def test_b16_numerals_are_byte_identical(tmp_path: Path) -> None:
-    """No number is parsed and printed again: trailing and leading zeros, exponents and dates stay (B16)."""
+def test_b16_numerals_are_byte_identical_from_page_to_context(tmp_path: Path) -> None:
+    """No number is parsed and printed again on the way through the store into the context of a model (B16)."""
     values = ["1.10", "0012", "123456.78", "1e5", "3.0%", "1/2", "2024-03-05"]
     rows = [["Name", "Value"], *([f"row {index}", value] for index, value in enumerate(values))]
-    element = only_table(write_pdf(tmp_path / "a.pdf", lambda page: draw_grid(page, rows)))
+    path = write_pdf(tmp_path / "a.pdf", lambda page: draw_grid(page, rows))
+    parsed = parse_pdf(path, "d" * 64, limits=Limits())
+    with Ledger.open(tmp_path / "kb", create=True) as ledger:
+        ledger.set_embedder("hash", 64)
+        version = ledger.receive("d" * 64, "a.pdf", "", size=1, kind="pdf", pipeline="1")
+        ledger.mark(version, "stored")
+        ledger.mark(version, "parsing")
+        ledger.store_parse(version, parsed)
+        (element,) = tables(ledger.load_parse(version))
+        made = chunk(ledger.load_parse(version).elements, Origin("d" * 64, version, "a.pdf", "1"))
+        ledger.store_chunks(version, made, [[] for _ in made])
+        (stored,) = ledger.chunks_to_embed(version)
     assert [cell_at(element, row, 1).text for row in range(1, 8)] == values
-    for cell in element.table.cells:  # type: ignore[union-attr]
-        assert element.text[cell.start : cell.end] == cell.text
+    for each in element.table.cells:  # type: ignore[union-attr]
+        assert element.text[each.start : each.end] == each.text
+    context = build_context(Question("What is the value of row 1?", "en"), [Hit(stored, {})])
+    for index, value in enumerate(values):
+        assert f"row {index} | {value}\n" in f"{context.for_readers}\n"
+        assert f"Name：row {index} | Value：{value}\n" in f"{context.for_models}\n"
 
 
 def spanning(page: pymupdf.Page) -> None:
@@ -83,6 +118,37 @@ def test_b3_spanning_labels_reach_every_cell(tmp_path: Path) -> None:
     assert element.table.scale == 6  # type: ignore[union-attr]
 
 
+def test_b3_merged_header_cells_are_repeated_and_none_is_no_word(tmp_path: Path) -> None:
+    """`Revenue (millions)` over three columns is said before each value, `A` beside both of its rows (B3)."""
+    texts = {
+        (0, 1, 1, 3): "Revenue (millions)",
+        (1, 0, 2, 1): "A",
+        **{(row, column, 1, 1): value for row, values in ((1, "96 97 98"), (2, "87 88 89"))
+           for column, value in enumerate(values.split(), start=1)},
+        (0, 0, 1, 1): "Segment",
+        (3, 0, 1, 1): "B",
+        **{(3, column, 1, 1): value for column, value in enumerate(("75", "76", "77"), start=1)},
+    }  # fmt: skip
+
+    def draw(page: pymupdf.Page) -> None:
+        for (row, column, rows, columns), text in texts.items():
+            x, y = 72 + 110 * column, 100 + 28 * row
+            page.draw_rect(pymupdf.Rect(x, y, x + 110 * columns, y + 28 * rows))
+            page.insert_text((x + 6, y + 14 * rows + 4), text, fontsize=10)
+
+    parsed = parse_pdf(write_pdf(tmp_path / "a.pdf", draw), "document", limits=Limits())
+    blocks = [block for made in chunk(parsed.elements, Origin("document", 1, "a.pdf", "1")) for block in made.blocks]
+    assert [block.text for block in blocks] == ["A | 96 | 97 | 98", "87 | 88 | 89", "B | 75 | 76 | 77"]
+    for block, label, values in zip(blocks, "AAB", ("96 97 98", "87 88 89", "75 76 77"), strict=True):
+        expected = [f"Segment：{label}", *(f"Revenue (millions)：{value}" for value in values.split())]
+        assert block.labelled.split(" | ")[:4] == expected
+        assert "None" not in block.labelled
+    (element,) = tables(parsed)
+    assert element.table is not None
+    measures = {element.table.measure_of(cell) for cell in element.table.cells if cell.text.isdigit()}
+    assert [(measure.scale, measure.source.text) for measure in measures if measure] == [(6, "Revenue (millions)")]
+
+
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_cells_are_where_they_are_displayed(tmp_path: Path, rotation: int) -> None:
     """At every rotation the box of a cell shows its words, and they are inside it."""
@@ -114,6 +180,33 @@ def test_b2_an_empty_grid_and_a_box_are_no_tables(tmp_path: Path) -> None:
     joined = " ".join(texts(document))
     assert "A call-out in a frame is not a table." in joined
     assert "Text outside of every frame stays as well." in joined
+
+
+@dataclass(slots=True)
+class EmptyFinder:
+    """A page whose table finder finds a table without cells: reading its box raises."""
+
+    @dataclass(slots=True)
+    class Found:
+        cells: tuple[()] = ()
+
+        @property
+        def bbox(self) -> tuple[float, ...]:
+            return min(self.cells)
+
+    def find_tables(self, **_: object) -> EmptyFinder:
+        return self
+
+    @property
+    def tables(self) -> list[EmptyFinder.Found]:
+        return [EmptyFinder.Found()]
+
+
+def test_b2_a_found_table_without_cells_is_skipped() -> None:
+    """Nothing is lost with it: the lines stay text (B2)."""
+    lines = [line("The text of the page.", 72, 100)]
+    found = find_tables(EmptyFinder(), lines, [LayoutBox("table", BBox(60, 90, 300, 130))])  # type: ignore[arg-type]
+    assert found == FoundTables((), tuple(lines))
 
 
 def test_two_columns_of_prose_in_frames_are_no_table(tmp_path: Path) -> None:
@@ -178,6 +271,74 @@ def test_d10_a_row_whose_label_is_numbered_is_kept(tmp_path: Path) -> None:
     assert cell_at(element, 1, 0).text == "1) Heat output"
     assert cell_at(element, 1, 1).text == "250"
     assert cell_at(element, 2, 0).text == "2) Volume in m 3"
+
+
+def test_d10_a_raised_mark_is_no_digit_of_its_figure(tmp_path: Path) -> None:
+    """`250` with a small raised 9 behind it is 250, and the mark stays printed, apart (D10)."""
+
+    def draw(page: pymupdf.Page) -> None:
+        draw_grid(page, [["Quantity", "Value"], ["Heat output", "250"], ["Cooling", "180"]], size=11)
+        page.insert_text((196 + pymupdf.get_text_length("250", fontsize=11), 135), "9", fontsize=6)
+        page.insert_text((72, 200), "9 Measured at full load.", fontsize=8)
+
+    element = only_table(write_pdf(tmp_path / "a.pdf", draw))
+    cell = cell_at(element, 1, 1)
+    assert cell.text == "250 9"
+    assert [word.text for word in element.words if cell.start <= word.start < cell.end] == ["250", "9"]
+    assert element.table is not None
+    assert element.table.notes == ("9 Measured at full load.",)
+
+
+def test_control_characters_are_no_part_of_a_cell() -> None:
+    """Bytes that print nothing, glued to a word or alone, are left out; what is printed stays byte for byte."""
+    rows = [["\x03Item", "2024\x00"], ["Sales", "\x1f4,812.5"], ["Tax", "\x07"], ["Net", "1"]]
+    assert filled(rows) == [["Item", "2024"], ["Sales", "4,812.5"], ["Tax", ""], ["Net", "1"]]
+
+
+@dataclass(slots=True)
+class FoundGrid:
+    """A page whose table finder finds one grid, and a finder's table of these cells."""
+
+    cells: list[tuple[float, float, float, float]]
+
+    def find_tables(self, **_: object) -> FoundGrid:
+        return self
+
+    @property
+    def tables(self) -> list[FoundGrid]:
+        return [self]
+
+
+def filled(rows: list[list[str]]) -> list[list[str]]:
+    """What the cells of a found grid of two columns hold, where these strings are printed in them."""
+    places = [(row, column) for row in range(len(rows)) for column in (0, 1)]
+    lines = [line(rows[row][column], 64 + 120 * column, 104 + 20 * row) for row, column in places]
+    boxes = [(60.0 + 120 * column, 100.0 + 20 * row, 180.0 + 120 * column, 120.0 + 20 * row) for row, column in places]
+    frame = LayoutBox("table", BBox(60, 100, 300, 100 + 20 * len(rows)))
+    (draft,) = find_tables(FoundGrid(boxes), lines, [frame]).drafts  # type: ignore[arg-type]
+    assert draft.table is not None
+    return texts_of(draft.table.cells)
+
+
+def test_leader_dots_are_no_part_of_a_label() -> None:
+    """Dots that lead to the figures, and a typed rule, are left out; `...` for a missing value stays."""
+    rows = [["Item", "2024"], ["Sales ........", "4,812"], ["--------", "--------"], ["Tax ........", "..."]]
+    assert filled(rows) == [["Item", "2024"], ["Sales", "4,812"], ["Tax", "..."]]
+
+
+def test_a_doubtful_grid_lowers_the_grade_of_its_page() -> None:
+    """Cells that hold several figures make a table unsure, and its page says so (fair, or poor)."""
+    sure = grid_confidence(grid([["Item", "2024"], ["Sales", "4"], ["Tax", "1"]]), [(0, 1)], ruled=True)
+    stacked = [*grid([["Item", "2024"]]), cell(1, 0, "Sales", "Tax"), cell(1, 1, "4", "1"), cell(2, 1, "5", "2")]
+    unsure = grid_confidence(stacked, [(0, 1)], ruled=False)
+    assert sure == 1.0
+    assert unsure < 0.8
+    good = table_draft(replace(draft_table(stacked), confidence=sure))
+    bad = table_draft(replace(draft_table(stacked), confidence=unsure))
+    assert with_table_grade(Quality(), [good]) == Quality()
+    graded = with_table_grade(Quality(), [good, bad])
+    assert graded.grade in ("fair", "poor")
+    assert graded.reasons == (f"the rows and columns of a table are not sure (confidence {unsure:.2f})",)
 
 
 def test_a_heading_centred_over_columns_without_rules_spans_them(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from kb_qa.geometry import BBox, Page, Region, merge_regions
 
 ElementType = Literal["text", "table", "image"]
 Origin = Literal["text-layer", "ocr", "caption", "parser"]
+# Where the words stand that say what a figure is counted in, nearest first.
+MeasureScope = Literal["cell", "column", "row", "section", "caption", "page", "document"]
 
 ELEMENT_TYPES: tuple[ElementType, ...] = ("text", "table", "image")
 
@@ -39,6 +41,7 @@ class Cell:
 
     `row` and `column` count from 0. `row_headers` and `column_headers` are full paths, spanning labels repeated.
     `start` and `end` are the cell's range in the element's text. For sheets, `address` is the cell's address (`B7`).
+    `measure` is the place in `Table.measures` of what its figures are counted in; None where nothing says it.
     """
 
     row: int
@@ -54,6 +57,7 @@ class Cell:
     end: int = 0
     header: bool = False
     address: str = ""
+    measure: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,29 @@ class ScaleSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """What figures are counted in: a power of ten and an ISO currency or another unit ("" where none is named).
+
+    `source` are the words that say so, `unit_source` those that name the unit where these do not (`$` in a cell of the
+    column). At scope `cell` the words are the cell's own: its text has the scale already. `ambiguous`: the words
+    nearest to the figure state two different scales, and neither may be taken.
+    """
+
+    scale: int
+    unit: str
+    scope: MeasureScope
+    source: ScaleSource
+    unit_source: ScaleSource | None = None
+    ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """`scale` is a power of ten (6 for millions); `scale_source` says which words it was read from."""
+    """`scale` is a power of ten (6 for millions) for the table at large; `scale_source`: the words it was read from.
+
+    `notes` are the footnotes below it, `note_regions` where each stands. `measures` are what its cells refer to.
+    `confidence` says how sure the grid is, 0..1; None where the file itself has the cells.
+    """
 
     cells: tuple[Cell, ...]
     caption: str = ""
@@ -74,6 +99,13 @@ class Table:
     scale: int = 0
     unit: str = ""
     scale_source: ScaleSource | None = None
+    note_regions: tuple[Region, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    confidence: float | None = None
+
+    def measure_of(self, cell: Cell) -> Measure | None:
+        """What the figures in one of its cells are counted in; None where nothing says it, or the cell is exempt."""
+        return None if cell.measure is None else self.measures[cell.measure]
 
     @property
     def rows(self) -> tuple[tuple[Cell, ...], ...]:

@@ -1,0 +1,101 @@
+"""Groups of rows under a heading of their own, such as `Assets:` over indented rows, one in another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ingest.drafts import DraftCell
+from ingest.table_headers import Slots, in_blocks, is_value
+
+INDENTED = 0.35  # of the type size: a label that begins as far to the right of another is set in
+
+
+@dataclass(slots=True)
+class _Group:
+    """An open group: its heading, where and how that is printed, and whether its rows are set in under it."""
+
+    text: str
+    indent: float
+    style: tuple[bool, bool]
+    set_in: bool | None = None  # None until its first row
+
+
+def row_groups(
+    slots: Slots, size: tuple[int, int], blocks: Sequence[tuple[int, int]], texts: Mapping[tuple[int, int], str]
+) -> dict[int, tuple[str, ...]]:
+    """For each body row the headings of its groups, outermost first.
+
+    A heading is a row in which only the first cell has text. Where the rows below it are set in, the group ends with
+    the first that is not; where they are not, it goes on to the next heading of its kind.
+    """
+    rows, columns = size
+    groups: dict[int, tuple[str, ...]] = {}
+    opened: list[_Group] = []
+    after_heading = False
+    for row in range(rows):
+        if in_blocks(row, blocks):
+            opened, after_heading = ([] if row and not in_blocks(row - 1, blocks) else opened), False
+            continue
+        heading = _heading(slots, row, columns, texts)
+        if heading is None:
+            _close(opened, slots.get((row, 0)))
+            after_heading = False
+        else:
+            _close_for(opened, heading, after_heading)
+        if opened:
+            groups[row] = tuple(group.text for group in opened)
+        if heading is not None:
+            opened.append(heading)
+            after_heading = True
+    return groups
+
+
+def _heading(slots: Slots, row: int, columns: int, texts: Mapping[tuple[int, int], str]) -> _Group | None:
+    anchored = {(cell.row, cell.column) for cell in (slots.get((row, column)) for column in range(columns)) if cell}
+    filled = [place for place in sorted(anchored) if texts[place]]
+    if len(filled) != 1 or filled[0] != (row, 0) or is_value(texts[filled[0]]):
+        return None
+    cell = slots[row, 0]
+    words = [word for line in cell.lines for word in line.words]
+    style = (all(word.bold for word in words), texts[filled[0]].isupper())
+    return _Group(texts[filled[0]], _indent(cell), style)
+
+
+def _indent(cell: DraftCell) -> float:
+    """Where the label begins, in type sizes: labels of all sizes can be compared with the same measure."""
+    return min((line.bbox.x0 / line.size for line in cell.lines), default=0.0) if cell.lines else 0.0
+
+
+def _close(opened: list[_Group], label: DraftCell | None) -> None:
+    """Ends the groups that a row of figures is not in, by where its label begins."""
+    if label is None or not label.lines:
+        return
+    indent = _indent(label)
+    while opened and opened[-1].set_in and indent < opened[-1].indent + INDENTED:
+        opened.pop()
+    if opened and opened[-1].set_in is None:
+        for group in opened:
+            if group.set_in is None:
+                group.set_in = indent >= group.indent + INDENTED
+
+
+def _close_for(opened: list[_Group], heading: _Group, after_heading: bool) -> None:
+    """Ends the groups that a new heading is not in: those of its kind, and those set in as far or farther."""
+    alike = [
+        place
+        for place, group in enumerate(opened)
+        if group.style == heading.style and abs(group.indent - heading.indent) < INDENTED
+    ]
+    if alike:
+        del opened[alike[0] :]
+        return
+    while opened and not after_heading and not _is_inside(heading, opened[-1]):
+        opened.pop()
+
+
+def _is_inside(heading: _Group, group: _Group) -> bool:
+    """Whether the heading heads a part of the group: it is set in under its heading, or as far left but plainer."""
+    if heading.indent >= group.indent + INDENTED:
+        return True
+    return abs(group.indent - heading.indent) < INDENTED and group.style > heading.style
