@@ -31,6 +31,7 @@ from kb_qa.geometry import BBox, Page, Quality
 FEW_GLYPHS = 60  # a text layer of fewer, on a page that is a picture, is a stamp or a page number
 PICTURE_PAGE = 0.45  # share of the page that a picture covers
 TRUSTED_OCR = 0.9
+LOOKED_AT = 10_000.0  # square points; a smaller picture is a logo, and the layout model need not see it
 AGREES = 0.85  # a layer made by another OCR: below it ours is taken, where it is sure of itself
 DISAGREES = 0.6  # a text layer less like what OCR reads of the same lines says something else than the page
 
@@ -187,7 +188,7 @@ def _boxes(
         boxes = plain_boxes(shown, frame, drawn=drawn, pictures=len(pictures))
         if boxes is not None:
             return boxes
-    return predict_layout(page)
+    return predict_layout(page, look=content.origin != "text-layer" or any(box.area > LOOKED_AT for box in pictures))
 
 
 def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequence[BBox]) -> PageDraft:

@@ -20,6 +20,7 @@ from ingest.grid_repairs import repaired, with_bullets
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.shared_reads import shared_reads
 from ingest.table_headers import count_header_rows, extent, header_blocks, is_value, slots_of, spread_group_headers
 from ingest.word_grid import grid_of_words
 from kb_qa.elements import Origin
@@ -71,13 +72,14 @@ def _detected(page: pymupdf.Page, marked: Sequence[LayoutBox], pictures: Sequenc
 
     Rules say more than the model where they part a table into as many cells: they show which cells span.
     """
-    found = _grids(page.find_tables(strategy="lines_strict", use_layout=False, refine=True))
-    ruled = [grid for grid in found or () if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)]
-    trusted = [grid for grid in ruled if any(_is_ruled(grid, box) for box in marked)]
-    if all(any(_is_ruled(grid, box) for grid in trusted) for box in marked):
-        return ruled, found is None
-    modelled = _grids(page.find_tables(union=True, refine=True))
-    return [*trusted, *(modelled or ())], modelled is None
+    with shared_reads(page):
+        found = _grids(page.find_tables(strategy="lines_strict", use_layout=False, refine=True))
+        ruled = [grid for grid in found or () if not any(_union(grid.boxes).overlap(box) > 0.8 for box in pictures)]
+        trusted = [grid for grid in ruled if any(_is_ruled(grid, box) for box in marked)]
+        if all(any(_is_ruled(grid, box) for grid in trusted) for box in marked):
+            return ruled, found is None
+        modelled = _grids(page.find_tables(union=True, refine=True))
+        return [*trusted, *(modelled or ())], modelled is None
 
 
 def _is_ruled(grid: _Grid, box: LayoutBox) -> bool:
