@@ -1,8 +1,8 @@
 """PyMuPDF's layout models, with threads of ours, and the choice between them.
 
-The wheel has two nets for a page. One judges what MuPDF's parser says of each piece of text; the other is given a picture
-of the page as well, at several times the cost. Both go by the same features of the text, which are made once. The grids
-of tables are a third net's, whichever of the two said where the tables are.
+The wheel has two nets for a page. One judges what MuPDF's parser says of each piece of text; the other is given a
+picture of the page as well, at several times the cost. Both go by the same features of the text, which are made once.
+The grids of tables are a third net's, whichever of the two said where the tables are.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +39,7 @@ def read_layout(page: pymupdf.Page, *, look: bool) -> list[Group]:
     if not look:
         groups, certainty = models.by_text(page, features)
         if certainty >= SURE and all(group["class_name"] != "picture" for group in groups):
-            return groups
+            return models.with_grids(groups)
     return models.by_sight(page, features)
 
 
@@ -77,7 +78,9 @@ class _Models:
             self._reads = self._module.BoxRFDGNN(feature_set_name=BY_TEXT, imf_model_path="", use_sort=True)
         self._certainty = _Certainty(self._reads.session)
         self._reads.session = self._certainty
-        self._reads.table_grid_extractor = self._looks.table_grid_extractor
+        self._reads.table_grid_extractor = _LaterGrids()
+        # Asked twice for each line of a page that is looked at.
+        self._module.get_text_pattern = functools.lru_cache(1024)(self._module.get_text_pattern)
         self._pixels = importlib.import_module("pymupdf.layout.pymupdf_util_imf").image_feature_extraction_task
 
     def features(self, page: pymupdf.Page) -> dict[str, Any]:
@@ -86,10 +89,18 @@ class _Models:
         return made
 
     def by_text(self, page: pymupdf.Page, features: dict[str, Any]) -> tuple[list[Group], float]:
-        """The groups, and how sure the net is of the line of which it is least sure."""
+        """The groups, tables without their grids, and how sure the net is of the line of which it is least sure."""
         self._certainty.least = 1.0  # of a page without lines
         groups = self._groups(self._reads, page, features)
         return groups, self._certainty.least
+
+    def with_grids(self, groups: list[Group]) -> list[Group]:
+        """The groups of `by_text`, the grids of tables predicted."""
+        for group in groups:
+            if isinstance(later := group.get("table_grid"), _Asked):
+                grid, cells = self._looks.table_grid_extractor.predict(*later.arguments, **later.options)
+                group |= {"table_grid": grid, "table_cells": cells}
+        return groups
 
     def by_sight(self, page: pymupdf.Page, features: dict[str, Any]) -> list[Group]:
         seen, classes, *_ = self._pixels(features["image"], self._looks.feature_extractor, self._looks.input_type)
@@ -104,6 +115,21 @@ class _Models:
         finally:
             self._module.create_input_data_from_page = making
         return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the net of the grids was asked for a table."""
+
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+
+class _LaterGrids:
+    """Stands for the net of the grids until it is known that the page's groups are kept."""
+
+    def predict(self, *arguments: Any, **options: Any) -> tuple[_Asked, None]:
+        return _Asked(arguments, options), None
 
 
 class _Certainty:

@@ -6,14 +6,19 @@ own, which costs more than the search itself. What it gets here is equal to what
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pymupdf
+import pymupdf._table_headers
 import pymupdf.table
 from numpy.typing import NDArray
+
+TEXT_SIGNS = ("cell_type", "count_alpha", "count_digit")
 
 Characters = list[dict[str, Any]]
 
@@ -21,43 +26,59 @@ Characters = list[dict[str, Any]]
 @contextmanager
 def shared_reads(page: pymupdf.Page) -> Iterator[None]:
     """Within, `page.find_tables` reads the text of an upright page once. Not for two threads at once."""
-    reads = _Reads(page, pymupdf.table.make_chars, pymupdf.table.chars_in_rect)
-    original_text = page.get_text
-    texts: dict[tuple[Any, ...], Any] = {}
+    reads = _Reads(page)
+    headers = pymupdf._table_headers
+    # What these say of a cell's text is asked again for every row that could end the header.
+    remembered = {name: functools.lru_cache(4096)(getattr(headers, name)) for name in TEXT_SIGNS}
+    page.get_text = reads.get_text
+    try:
+        with (
+            replaced(pymupdf.table, make_chars=reads.make_chars, chars_in_rect=reads.chars_in_rect),
+            replaced(headers, **remembered),
+        ):
+            yield
+    finally:
+        del page.get_text
 
-    def get_text(option: str = "text", **options: Any) -> Any:
-        if options:
-            return original_text(option, **options)
-        key = (option, bool(pymupdf.TOOLS.set_small_glyph_heights()))
-        if key not in texts:
-            texts[key] = original_text(option)
-        return texts[key]
 
-    page.get_text = get_text
-    pymupdf.table.make_chars = reads.make_chars
-    pymupdf.table.chars_in_rect = reads.chars_in_rect
+@contextmanager
+def replaced(module: ModuleType, **functions: Any) -> Iterator[None]:
+    """Within, the module has other functions of these names."""
+    kept = {name: getattr(module, name) for name in functions}
+    for name, function in functions.items():
+        setattr(module, name, function)
     try:
         yield
     finally:
-        del page.get_text
-        pymupdf.table.make_chars = reads.original_make_chars
-        pymupdf.table.chars_in_rect = reads.original_chars_in_rect
+        for name, function in kept.items():
+            setattr(module, name, function)
 
 
 class _Reads:
-    def __init__(self, page: pymupdf.Page, original_make_chars: Any, original_chars_in_rect: Any) -> None:
+    def __init__(self, page: pymupdf.Page) -> None:
         self._page = page
-        self.original_make_chars = original_make_chars
-        self.original_chars_in_rect = original_chars_in_rect
+        self._get_text = page.get_text
+        self._make_chars = pymupdf.table.make_chars
+        self._chars_in_rect = pymupdf.table.chars_in_rect
+        self._texts: dict[tuple[str, bool], Any] = {}
         self._text_page: pymupdf.TextPage | None = None
         self._characters: Characters = []
         self._boxes: NDArray[np.float64] = np.zeros((4, 0))
+
+    def get_text(self, option: str = "text", **options: Any) -> Any:
+        """In place of the page's method: what was read before, where nothing but the kind of reading is said."""
+        if options:
+            return self._get_text(option, **options)
+        key = (option, bool(pymupdf.TOOLS.set_small_glyph_heights()))
+        if key not in self._texts:
+            self._texts[key] = self._get_text(option)
+        return self._texts[key]
 
     def make_chars(self, page: pymupdf.Page, clip: Any = None) -> pymupdf.TextPage:
         """In place of PyMuPDF's function: fills its list of characters."""
         matrix = page.transformation_matrix
         if page is not self._page or clip is not None or tuple(matrix)[:4] != (1, 0, 0, -1):
-            return self.original_make_chars(page, clip=clip)
+            return self._make_chars(page, clip=clip)
         if self._text_page is None:
             self._text_page = page.get_textpage(flags=pymupdf.table.FLAGS)
             blocks = page.get_text("rawdict", textpage=self._text_page)["blocks"]
@@ -70,7 +91,7 @@ class _Reads:
     def chars_in_rect(self, chars: Sequence[dict[str, Any]], rect: Sequence[float]) -> bool:
         """In place of PyMuPDF's function, with its choice of coordinates: y upwards for the characters."""
         if self._text_page is None or len(chars) != len(self._characters):
-            return bool(self.original_chars_in_rect(chars, rect))
+            return bool(self._chars_in_rect(chars, rect))
         x0, y0, x1, y1 = self._boxes
         return bool(((x0 >= rect[0]) & (x1 <= rect[2]) & (y0 >= rect[1]) & (y1 <= rect[3])).any())
 
