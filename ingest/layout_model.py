@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -69,13 +68,16 @@ def _sessions_of(threads: int) -> Iterator[None]:
 class _Models:
     """Both nets; loading takes a second."""
 
+    _module: Any  # of `pymupdf.layout`, whose functions are replaced
+
     def __init__(self) -> None:
         with _sessions_of(int(os.environ.get(THREADS, "1"))):
             if not callable(pymupdf._get_layout):
                 pymupdf._get_layout = list  # or importing the package loads a second net that looks
-            self._module: ModuleType = importlib.import_module("pymupdf.layout.onnx.BoxRFDGNN")
+            self._module = importlib.import_module("pymupdf.layout.onnx.BoxRFDGNN")
             self._looks = self._module.BoxRFDGNN(feature_set_name=BY_SIGHT, use_sort=True)
             self._reads = self._module.BoxRFDGNN(feature_set_name=BY_TEXT, imf_model_path="", use_sort=True)
+        pymupdf._get_layout = self._looks.predict
         self._certainty = _Certainty(self._reads.session)
         self._reads.session = self._certainty
         self._reads.table_grid_extractor = _LaterGrids()

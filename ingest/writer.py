@@ -10,6 +10,7 @@ from ingest.children import ParserPool
 from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
 from ingest.progress import IngestProgress
+from ingest.spread import SpreadingPool
 from kb_qa.embed import open_embedder
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
@@ -34,7 +35,7 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
             pipeline = Ingest(
                 ledger=ledger,
                 embedder=embedder,
-                pool=pool,
+                pool=SpreadingPool(pool, limits),
                 limits=limits,
                 publish=partial(make_visible, settings, ledger),
                 report=progress.report,

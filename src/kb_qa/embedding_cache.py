@@ -1,7 +1,7 @@
 """Vectors of texts that were embedded before, in a file beside the ledger.
 
-The paragraph of another document, of a new version or of a file ingested again is found by its model and the hash of its
-text. Losing the file costs time only.
+The paragraph of another document, of a new version or of a file ingested again is found by its model and the hash of
+its text. Losing the file costs time only.
 """
 
 from __future__ import annotations
