@@ -21,12 +21,13 @@ import sys
 import tempfile
 import threading
 import traceback
+from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -59,10 +60,10 @@ _CLONE_NEWNET = 0x40000000
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What a child sends back: a document, one of our errors, or the words and traceback of any other."""
+    """What a child sends back: what it parsed, one of our errors, or the words and traceback of any other."""
 
     pid: int
-    document: ParsedDocument | None = None
+    parsed: Any = None
     error: KbQaError | None = None
     failure: str = ""
     trace: str = ""
@@ -73,12 +74,13 @@ class _Job:
     path: Path
     document_id: str
     kind: Kind
-    future: Future[ParsedDocument] = field(default_factory=Future)
+    parse: Callable[..., Any]
+    future: Future[Any] = field(default_factory=Future)
     attempt: int = 1
 
-    def succeed(self, document: ParsedDocument) -> None:
+    def succeed(self, parsed: Any) -> None:
         with contextlib.suppress(InvalidStateError):  # cancelled meanwhile
-            self.future.set_result(document)
+            self.future.set_result(parsed)
 
     def fail(self, error: KbQaError) -> None:
         with contextlib.suppress(InvalidStateError):
@@ -122,7 +124,11 @@ class ParserPool:
         The future raises what the parser raised where that is an error of ours, LimitExceededError past the time or
         memory, CrashedParserError where the child died twice or the parser failed in another way.
         """
-        job = _Job(path, document_id, kind)
+        return self.run(self._parse, path, document_id, kind)
+
+    def run(self, parse: Callable[..., Any], path: Path, document_id: str, kind: Kind) -> Future[Any]:
+        """As `submit`, with another function of a module, called as the pool's parser is; what it returns, but None."""
+        job = _Job(path, document_id, kind, parse)
         self._jobs.add(job)
         self._schedule(job)
         return job.future
@@ -140,9 +146,10 @@ class ParserPool:
         self._scratch.cleanup()
 
     def _schedule(self, job: _Job) -> None:
-        task = functools.partial(_run, self._parse, job.path.absolute(), job.document_id, job.kind, self._limits)
+        task = functools.partial(_run, job.parse, job.path.absolute(), job.document_id, job.kind, self._limits)
         inner = self._running_pool().schedule(task, timeout=self._limits.seconds)
-        job.future.add_done_callback(lambda outer: _cancel(inner) if outer.cancelled() else None)
+        # pebble's own kind of future: cancelling ends the child too
+        job.future.add_done_callback(lambda outer: outer.cancelled() and inner.cancel())  # type: ignore[no-untyped-call]
         inner.add_done_callback(functools.partial(self._finish, job))
 
     def _running_pool(self) -> ProcessPool:
@@ -187,8 +194,7 @@ class ParserPool:
             _deliver(job, outcome)
             return
         elif isinstance(error, TimeoutError):
-            seconds = self._limits.seconds
-            job.fail(LimitExceededError(f"{job.path.name!r} took longer than {seconds} s (KB_QA_PARSE_SECONDS)"))
+            job.fail(took_too_long(job.path, self._limits))
         elif isinstance(error, (ProcessExpired, BrokenProcessPool)):
             self._retry(job, _death(error))
         else:  # what the child could not send back
@@ -212,6 +218,10 @@ class ParserPool:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def took_too_long(path: Path, limits: Limits) -> LimitExceededError:
+    return LimitExceededError(f"{path.name!r} took longer than {limits.seconds} s (KB_QA_PARSE_SECONDS)")
+
+
 def _remove_abandoned() -> None:
     """Removes the scratch directories of parents that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*-*"):
@@ -221,17 +231,13 @@ def _remove_abandoned() -> None:
 
 
 def _deliver(job: _Job, outcome: _Outcome) -> None:
-    if outcome.document is not None:
-        job.succeed(outcome.document)
+    if outcome.parsed is not None:
+        job.succeed(outcome.parsed)
     elif outcome.error is not None:
         job.fail(outcome.error)
     else:
         _log.error("the parser failed on %r: %s\n%s", job.path.name, outcome.failure, outcome.trace)
         job.fail(CrashedParserError(f"the parser failed on {job.path.name!r}: {outcome.failure}"))
-
-
-def _cancel(inner: Future[_Outcome]) -> None:
-    inner.cancel()  # pebble's own kind of future: ends the child too
 
 
 def _stop(pool: ProcessPool) -> None:
@@ -360,11 +366,11 @@ def _silence() -> None:
     os.close(nowhere)
 
 
-def _run(parse: Parse, path: Path, document_id: str, kind: Kind, limits: Limits) -> _Outcome:
+def _run(parse: Callable[..., Any], path: Path, document_id: str, kind: Kind, limits: Limits) -> _Outcome:
     _allow_processor_time(limits.seconds)
     pid = os.getpid()
     try:
-        return _Outcome(pid, document=parse(path, document_id, kind, limits=limits))
+        return _Outcome(pid, parsed=parse(path, document_id, kind, limits=limits))
     except KbQaError as error:
         return _Outcome(pid, error=error)
     except MemoryError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pymupdf
@@ -47,22 +47,32 @@ class Source:
 
 def read_document(source: Source, limits: Limits, progress: Progress | None = None) -> ParsedDocument:
     """All pages of an open document. Raises EmptyFileError or DamagedFileError where not one of them holds anything."""
-    document = source.document
-    count = document.page_count
+    count = source.document.page_count
     drafts = []
-    for index in range(count):
-        drafts.append(_page_or_flag(source, index, limits))
+    for draft in read_pages(source, range(count), limits):
+        drafts.append(draft)
         if progress is not None:
-            progress(index + 1, count)
+            progress(len(drafts), count)
+    return assembled(source, drafts)
+
+
+def read_pages(source: Source, indexes: Iterable[int], limits: Limits) -> Iterator[PageDraft]:
+    """The pages at these places (from 0), each for itself; one that cannot be read says so."""
+    for index in indexes:
+        yield _page_or_flag(source, index, limits)
         if index % STORE_PAGES == STORE_PAGES - 1:
             pymupdf.TOOLS.store_shrink(100)
+
+
+def assembled(source: Source, drafts: Sequence[PageDraft]) -> ParsedDocument:
+    """What the pages make together; `drafts` are all of them. Raises what `read_document` raises."""
     _check_content(drafts, source)
     elements = assemble_elements(drafts, source.document_id)
     return ParsedDocument(
         pages=tuple(draft.page for draft in drafts),
         elements=elements,
         parser=PARSER,
-        title=_title(document, elements),
+        title=_title(source.document, elements),
         flags=(*source.flags, *(flag for draft in drafts for flag in draft.flags)),
     )
 
@@ -111,7 +121,7 @@ def _size_of(document: pymupdf.Document, index: int) -> tuple[float, float]:
     return round(rect.width, 3), round(rect.height, 3)
 
 
-def _check_content(drafts: list[PageDraft], source: Source) -> None:
+def _check_content(drafts: Sequence[PageDraft], source: Source) -> None:
     if any(draft.drafts for draft in drafts):
         return
     unreadable = all(draft.flags for draft in drafts)

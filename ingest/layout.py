@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pymupdf
 
 from ingest.drafts import Draft, bbox_of, text_draft
-from ingest.layout_model import load_layout_model
+from ingest.layout_model import read_layout
 from ingest.line_groups import group_lines, in_reading_order, looks_like_columns, starts_item, visual_rows
 from ingest.page_text import PrintedLine
 from ingest.paragraphs import paragraphs_joined
@@ -66,12 +66,14 @@ class LayoutBox:
     cells: int = 0
 
 
-def predict_layout(page: pymupdf.Page) -> list[LayoutBox]:
-    """One run of the layout model on an upright page; the table finder uses the same run afterwards."""
-    load_layout_model()
-    page.get_layout(return_raw=True)
+def predict_layout(page: pymupdf.Page, *, look: bool) -> list[LayoutBox]:
+    """What the layout model says of an upright page; the table finder uses the same run afterwards.
+
+    `look`: the model is to see the page; without it, it goes by the text where that is enough.
+    """
+    page.layout_information = read_layout(page, look=look)
     boxes = []
-    for group in page.layout_information or ():
+    for group in page.layout_information:
         box = BBox(*(float(value) for value in group["group_bbox"][:4]))
         pieces = tuple(BBox(*(float(value) for value in piece[:4])) for piece in group.get("bboxes", ()))
         grid = group.get("table_grid")

@@ -32,6 +32,7 @@ from kb_qa.geometry import BBox, Page, Quality
 FEW_GLYPHS = 60  # a text layer of fewer, on a page that is a picture, is a stamp or a page number
 PICTURE_PAGE = 0.45  # share of the page that a picture covers
 TRUSTED_OCR = 0.9
+LOOKED_AT = 10_000.0  # square points; a smaller picture is a logo, and the layout model need not see it
 AGREES = 0.85  # a layer made by another OCR: below it ours is taken, where it is sure of itself
 DISAGREES = 0.6  # a text layer less like what OCR reads of the same lines says something else than the page
 
@@ -188,7 +189,7 @@ def _boxes(
         boxes = plain_boxes(shown, frame, drawn=drawn, pictures=len(pictures))
         if boxes is not None:
             return boxes
-    return predict_layout(page)
+    return predict_layout(page, look=content.origin != "text-layer" or any(box.area > LOOKED_AT for box in pictures))
 
 
 def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequence[BBox]) -> PageDraft:
@@ -202,7 +203,7 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
     in_pieces = content.reading is None and is_in_pieces(boxes, shown)
     if in_pieces:
         surface = page_of_words(page, Reading(tuple(shown), Turn(0, page.rect.width, page.rect.height)))
-        boxes = predict_layout(surface)
+        boxes = predict_layout(surface, look=False)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     if in_pieces and any(holds_prose(draft.bbox, shown) for draft in tables.drafts):
         tables = FoundTables((), content.lines, tables.failed)  # columns of text, set word by word

@@ -141,15 +141,16 @@ class _DrawnBefore:
         if char.isspace():
             return False
         reach = min(1.0, 0.15 * glyph.size)  # below the advance of the narrowest letter, so that `11` stays `11`
-        columns = {int((x0 - reach) / _PLACE), int((x0 + reach) / _PLACE)}
-        rows = {int((y0 - reach) / _PLACE), int((y0 + reach) / _PLACE)}
-        for x in columns:
-            for y in rows:
-                for other in self._places.get((char, x, y), ()):
+        places = self._places
+        left, right = int((x0 - reach) / _PLACE), int((x0 + reach) / _PLACE)
+        upper, lower = int((y0 - reach) / _PLACE), int((y0 + reach) / _PLACE)
+        for x in (left,) if left == right else (left, right):
+            for y in (upper,) if upper == lower else (upper, lower):
+                for other in places.get((char, x, y), ()):
                     if _same_place(glyph, other, reach):
                         other.bold |= glyph.filled != other.filled or abs(x0 - other.x0) > LEAST_SHIFT
                         return True
-        self._places.setdefault((char, int(x0 / _PLACE), int(y0 / _PLACE)), []).append(glyph)
+        places.setdefault((char, int(x0 / _PLACE), int(y0 / _PLACE)), []).append(glyph)
         return False
 
 
@@ -166,7 +167,8 @@ def _words(glyphs: Sequence[_Glyph]) -> Iterator[PrintedWord]:
     current: list[_Glyph] = []
     spaced = False
     for glyph in glyphs:
-        if glyph.char.isspace() or glyph.char in "\u200b\ufeff":
+        char = glyph.char
+        if char.isspace() or char in "\u200b\ufeff":
             yield from _word(current, spaced)
             current, spaced = [], True
             continue

@@ -27,6 +27,13 @@ def parse_pdf(path: Path, document_id: str, *, limits: Limits, progress: Progres
     Raises EmptyFileError, MisnamedFileError, PasswordRequiredError, DamagedFileError or LimitExceededError. A page that
     cannot be read does not lose the others: it is listed with quality "poor", and a flag names it.
     """
+    with opened_pdf(path, document_id, limits=limits) as source:
+        return read_document(source, limits, progress)
+
+
+@contextmanager
+def opened_pdf(path: Path, document_id: str, *, limits: Limits) -> Iterator[Source]:
+    """The open file, ready to be read. Raises what `parse_pdf` raises of a whole file."""
     check_size(path, limits)
     _check_signature(path)
     silence_mupdf()
@@ -35,8 +42,7 @@ def parse_pdf(path: Path, document_id: str, *, limits: Limits, progress: Progres
         check_pages(path, count, limits)
         flags = ("repaired",) if document.is_repaired else ()
         bake_rotated_annotations(document)
-        source = Source(document, path.name, document_id, flags=flags)
-        return read_document(source, limits, progress)
+        yield Source(document, path.name, document_id, flags=flags)
 
 
 def _check_signature(path: Path) -> None:

@@ -22,6 +22,7 @@ from ingest.header_rows import part_header_rows, part_stacked_labels
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.shared_reads import shared_reads
 from ingest.table_confidence import grid_confidence
 from ingest.table_headers import (
     count_header_rows,
@@ -86,17 +87,18 @@ def _detected(page: pymupdf.Page, marked: Sequence[LayoutBox], pictures: Sequenc
 
     Rules say more than the model where they part a table into as many cells: they show which cells span.
     """
-    found = _grids(page.find_tables(strategy="lines_strict", use_layout=False, refine=True))
-    ruled = [
-        replace(grid, ruled=True)
-        for grid in found or ()
-        if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)
-    ]
-    trusted = [grid for grid in ruled if any(_is_ruled(grid, box) for box in marked)]
-    if all(any(_is_ruled(grid, box) for grid in trusted) for box in marked):
-        return ruled, found is None
-    modelled = _grids(page.find_tables(union=True, refine=True))
-    return [*trusted, *(modelled or ())], modelled is None
+    with shared_reads(page):
+        found = _grids(page.find_tables(strategy="lines_strict", use_layout=False, refine=True))
+        ruled = [
+            replace(grid, ruled=True)
+            for grid in found or ()
+            if not any(_union(grid.boxes).overlap(picture) > 0.8 for picture in pictures)
+        ]
+        trusted = [grid for grid in ruled if any(_is_ruled(grid, box) for box in marked)]
+        if all(any(_is_ruled(grid, box) for grid in trusted) for box in marked):
+            return ruled, found is None
+        modelled = _grids(page.find_tables(union=True, refine=True))
+        return [*trusted, *(modelled or ())], modelled is None
 
 
 def _is_ruled(grid: _Grid, box: LayoutBox) -> bool:

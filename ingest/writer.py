@@ -10,7 +10,9 @@ from ingest.children import ParserPool
 from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
 from ingest.progress import IngestProgress
+from ingest.spread import SpreadingPool
 from kb_qa.embed import open_embedder
+from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
@@ -23,14 +25,17 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
     with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=True) as ledger:
         ledger.remove_leftovers()
         use_cache(settings.kb / CACHE)
-        embedder = open_embedder(settings.embedder)
-        ledger.set_embedder(embedder.id, embedder.dimension)
+        model = open_embedder(settings.embedder)
+        ledger.set_embedder(model.id, model.dimension)
         limits = Limits.from_settings(settings)
-        with ParserPool(limits=limits, workers=settings.parsers) as pool:
+        with (
+            CachedEmbedder(model, settings.kb / CACHE / FILE_NAME) as embedder,
+            ParserPool(limits=limits, workers=settings.parsers) as pool,
+        ):
             pipeline = Ingest(
                 ledger=ledger,
                 embedder=embedder,
-                pool=pool,
+                pool=SpreadingPool(pool, limits),
                 limits=limits,
                 publish=partial(make_visible, settings, ledger),
                 report=progress.report,

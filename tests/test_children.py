@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import socket
@@ -19,7 +20,7 @@ from ingest.children import ParserPool
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import CrashedParserError, KbQaError, LimitExceededError, ModelError, PasswordRequiredError
-from tests.hostile_parsers import obeys_file
+from tests.hostile_parsers import counted, obeys_file
 
 SECONDS = 2
 WHOLE_AGAIN = 5.0  # seconds; the promise is 2 on a machine of one's own, and the tests share theirs
@@ -61,6 +62,12 @@ def ends(pid: int) -> bool:
 def test_a_document_comes_back_from_a_child(pool: ParserPool, tmp_path: Path) -> None:
     """What the parser returns is what the caller gets."""
     assert said(pool.parse(order(tmp_path, "read"), "d", "text")) == "read"
+
+
+def test_a_child_runs_other_functions_of_a_module(pool: ParserPool, tmp_path: Path) -> None:
+    """With arguments bound to it; what it returns comes back, whatever it is."""
+    counting = functools.partial(counted, times=3)
+    assert pool.run(counting, order(tmp_path, "four"), "d", "text").result() == 12
 
 
 @pytest.mark.parametrize(
@@ -156,7 +163,7 @@ import os, signal, sys, time
 from pathlib import Path
 from ingest.children import ParserPool
 from ingest.limits import Limits
-from tests.hostile_parsers import obeys_file
+from tests.hostile_parsers import counted, obeys_file
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

@@ -19,6 +19,7 @@ ROWS: dict[int, set[str]] = {
             "arrows",
             "blobs",
             "embed",
+            "embedding_cache",
             "index_ledger",
             "job_table",
             "ledger",

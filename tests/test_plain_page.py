@@ -56,7 +56,7 @@ def test_a_page_of_paragraphs_under_bold_headings_is_plain(tmp_path: Path) -> No
     assert labels.count("text") == 3
     assert labels[-1] == "page-footer"
     with pymupdf.open(tmp_path / "plain.pdf") as document:
-        assert sorted(box.label for box in predict_layout(document[0])) == sorted(labels)
+        assert sorted(box.label for box in predict_layout(document[0], look=True)) == sorted(labels)
 
 
 @pytest.mark.parametrize("draw", [second_column, enumeration, loose_words], ids=lambda draw: draw.__name__)

@@ -1,0 +1,62 @@
+"""What the table finder gets is what it would have read itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pymupdf
+import pymupdf.table
+import pytest
+
+from ingest.shared_reads import shared_reads
+from tests.pdf_pages import write_pdf
+
+
+def ruled_table(page: pymupdf.Page) -> None:
+    for row in range(5):
+        page.draw_line((72, 100 + 20 * row), (400, 100 + 20 * row))
+        if row < 4:
+            for column, text in enumerate(("Item", "2023", "2024")):
+                page.insert_text((80 + 110 * column, 114 + 20 * row), f"{text} {row}", fontsize=9)
+    for x in (72, 180, 290, 400):
+        page.draw_line((x, 100), (x, 180))
+    page.insert_text((500, 300), "sideways", fontsize=9, rotate=90)
+    page.insert_text((72, 300), "Büro 财务 x²", fontname="china-s", fontsize=11, color=(1, 0, 0))
+
+
+@pytest.fixture(params=[False, True], ids=["whole", "cropped"])
+def page(request: pytest.FixtureRequest, tmp_path: Path) -> pymupdf.Page:
+    with pymupdf.open(write_pdf(tmp_path / "table.pdf", ruled_table)) as document:
+        if request.param:
+            document[0].set_cropbox(pymupdf.Rect(20, 30, 580, 700))
+        yield document[0]
+
+
+def found(page: pymupdf.Page) -> list[tuple[object, ...]]:
+    tables = page.find_tables(strategy="lines_strict", use_layout=False, refine=True).tables
+    return [(table.bbox, table.cells, table.header_rows, table.extract()) for table in tables]
+
+
+def test_the_characters_are_equal(page: pymupdf.Page) -> None:
+    """Every key of every character, sideways and coloured ones too, on a page whose CropBox is not its MediaBox too."""
+    pymupdf.table._CHARS_VAR.set([])
+    pymupdf.table.make_chars(page)
+    expected = list(pymupdf.table.CHARS)
+    with shared_reads(page):
+        for _ in range(2):
+            pymupdf.table._CHARS_VAR.set([])
+            pymupdf.table.make_chars(page)
+            assert list(pymupdf.table.CHARS) == expected
+    assert len(expected) > 60
+
+
+def test_tables_are_equal_and_the_page_is_read_once(page: pymupdf.Page) -> None:
+    """Two searches find what two searches without it find; afterwards the page and PyMuPDF are as before."""
+    functions = (pymupdf.table.make_chars, pymupdf.table.chars_in_rect)
+    expected = found(page)
+    with shared_reads(page):
+        assert found(page) == found(page) == expected
+        assert page.get_text("words") is page.get_text("words")
+    assert len(expected) == 1
+    assert (pymupdf.table.make_chars, pymupdf.table.chars_in_rect) == functions
+    assert "get_text" not in vars(page)
