@@ -131,7 +131,7 @@ def _read_by_ocr(
     kept = [reading.turn.line(line) for line in lines if line.words[0].hidden or strange <= 0.3]
     shown = [line.bbox for line in kept if not line.words[0].hidden]
     read = [line for line in reading.lines if not any(line.bbox.overlap(box) > 0.5 for box in shown)]
-    read = with_receipt_rows(read, reading.turn.back.width)
+    read = with_receipt_rows(read, reading.paper_width)
     if not read:
         return _Content(tuple(lines), "text-layer" if shown else "ocr", Quality())
     reasons = [f"read by OCR, confidence {reading.confidence:.2f}"]
@@ -196,7 +196,7 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
         return PageDraft(facts, tuple(drafts))
     surface = page if content.reading is None else page_of_words(page, content.reading)
-    rows = content.reading is not None and is_receipt(shown, surface.rect.width)
+    rows = content.reading is not None and is_receipt(shown, content.reading.paper_width)
     boxes = [] if rows else _boxes(surface, shown, content, pictures)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     drafts = page_drafts(
