@@ -14,6 +14,7 @@ from ingest.drafts import PageDraft
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI
 from ingest.page_reader import read_page_draft
+from ingest.picture_text import PictureReader
 from kb_qa.elements import Element, ParsedDocument
 from kb_qa.errors import DamagedFileError, EmptyFileError
 from kb_qa.geometry import Page, Quality
@@ -50,8 +51,9 @@ def read_document(source: Source, limits: Limits, progress: Progress | None = No
     document = source.document
     count = document.page_count
     drafts = []
+    pictures = PictureReader()
     for index in range(count):
-        drafts.append(_page_or_flag(source, index, limits))
+        drafts.append(_page_or_flag(source, index, limits, pictures))
         if progress is not None:
             progress(index + 1, count)
         if index % STORE_PAGES == STORE_PAGES - 1:
@@ -67,11 +69,12 @@ def read_document(source: Source, limits: Limits, progress: Progress | None = No
     )
 
 
-def _page_or_flag(source: Source, index: int, limits: Limits) -> PageDraft:
+def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureReader) -> PageDraft:
     number = index + 1
     pymupdf.TOOLS.reset_mupdf_warnings()
     try:
-        draft = read_page_draft(source.document[index], number, limits, ocr_dpi=source.ocr_dpi)
+        page = source.document[index]
+        draft = read_page_draft(page, number, limits, ocr_dpi=source.ocr_dpi, picture_reader=pictures)
     except Exception as error:  # one page of foreign bytes: whatever it breaks, the others are kept
         log.warning("page %d cannot be read", number, exc_info=True)
         return _unreadable(Page(number, *_size_of(source.document, index)), _plain_reason(error))

@@ -74,7 +74,7 @@ def read_page(page: pymupdf.Page, *, megapixels: float, dpi: float = OCR_DPI) ->
     size = page.rect.width, page.rect.height
     dpi = affordable_dpi(*size, wanted=dpi, megapixels=megapixels)
     scale = dpi / 72
-    picture = _rendered(page, scale)
+    picture = render_bgr(page, scale)
     if min(picture.shape[:2]) < LEAST_SIDE:
         return Reading((), Turn(0, *size))
     best = read_picture(picture, scale)
@@ -107,11 +107,11 @@ def read_line(page: pymupdf.Page, box: BBox, *, dpi: float = OCR_DPI) -> str:
     scale = affordable_dpi(clip.width, clip.height, wanted=dpi, megapixels=LINE_MEGAPIXELS) / 72
     if clip.is_empty or min(clip.width, clip.height) * scale < LEAST_LINE:
         return ""
-    result = _engine()(_rendered(page, scale, clip), return_word_box=False, use_det=False, use_cls=False, use_rec=True)
+    result = _engine()(render_bgr(page, scale, clip), return_word_box=False, use_det=False, use_cls=False, use_rec=True)
     return "".join(result.txts or ())
 
 
-def _rendered(page: pymupdf.Page, scale: float, clip: pymupdf.Rect | None = None) -> Picture:
+def render_bgr(page: pymupdf.Page, scale: float, clip: pymupdf.Rect | None = None) -> Picture:
     """Rows × columns × BGR."""
     matrix = pymupdf.Matrix(scale, scale)
     pixmap = page.get_pixmap(matrix=matrix, clip=clip, colorspace=pymupdf.csRGB, alpha=False)
@@ -198,7 +198,7 @@ def page_of_words(page: pymupdf.Page, reading: Reading) -> pymupdf.Page:
     quarters = round(reading.turn.degrees / 90)
     skew = 90 * quarters - reading.turn.degrees
     dpi = affordable_dpi(page.rect.width, page.rect.height, wanted=SHOWN_DPI, megapixels=4)
-    turned = straightened(np.rot90(_rendered(page, dpi / 72)[:, :, ::-1], -quarters), skew)
+    turned = straightened(np.rot90(render_bgr(page, dpi / 72)[:, :, ::-1], -quarters), skew)
     rows, columns = turned.shape[:2]
     pixmap = pymupdf.Pixmap(pymupdf.csRGB, columns, rows, np.ascontiguousarray(turned).tobytes(), False)
     target.insert_image(target.rect, pixmap=pixmap)

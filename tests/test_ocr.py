@@ -11,9 +11,8 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from ingest.layer_check import agreement, looks_misspelled
+from ingest.layer_check import DISAGREES, agreement, looks_misspelled
 from ingest.limits import Limits
-from ingest.page_reader import DISAGREES
 from ingest.page_text import read_lines
 from ingest.pdf import parse_image, parse_pdf
 from kb_qa.elements import ParsedDocument
