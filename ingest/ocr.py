@@ -27,6 +27,9 @@ MARGIN = 0.15  # of the height of a line's ink, left around it on all sides: a b
 COLUMN_GAP = 1.0  # of the type size, four common spaces: what stands so far apart on a row is no line
 LEAST_LINE = 8  # pixels
 LINE_MEGAPIXELS = 2.0
+MOST_SIDE = 2000  # pixels; RapidOCR shrinks what is larger
+INK = 32  # grey levels from the paper
+CLOSER = 0.5  # of the page: where its ink takes more, a second look would show no more than the first
 LEAST_SIDE = 32  # pixels; RapidOCR fails on slivers
 
 Picture = NDArray[np.uint8]
@@ -85,7 +88,27 @@ def read_page(page: pymupdf.Page, *, megapixels: float, dpi: float = OCR_DPI) ->
         other = replace(other, turn=Turn((degrees + other.turn.degrees) % 360, *size, onto=other.turn.frame))
         if (not _stands_on_side(other), other.confidence) > (not _stands_on_side(best), best.confidence):
             best = other
-    return best
+    return best if best.lines else _read_where_ink_is(page)
+
+
+def _read_where_ink_is(page: pymupdf.Page) -> Reading:
+    """Once more, closer: the detector looks at no more than two thousand pixels, too few for a line on a huge sheet."""
+    size = page.rect.width, page.rect.height
+    dpi = affordable_dpi(*size, wanted=72, megapixels=1)
+    grey = render_bgr(page, dpi / 72).mean(axis=2)
+    ink = np.abs(grey - np.median(grey)) > INK
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    if not rows.size or (rows[-1] - rows[0]) * (columns[-1] - columns[0]) > CLOSER * ink.size:
+        return Reading((), Turn(0, *size))
+    edges = (columns[0] - 4, rows[0] - 4, columns[-1] + 5, rows[-1] + 5)
+    clip = pymupdf.Rect(*(float(edge) * 72 / dpi for edge in edges)) & page.rect
+    scale = min(OCR_DPI / 72, MOST_SIDE / max(clip.width, clip.height))
+    picture = render_bgr(page, scale, clip)
+    if min(picture.shape[:2]) < LEAST_SIDE:
+        return Reading((), Turn(0, *size))
+    part = read_picture(picture, scale)
+    lines = (part.turn.back.line(line).moved(clip.x0, clip.y0) for line in part.lines)
+    return Reading(tuple(lines), Turn(0, *size))
 
 
 def _turns_to_try(reading: Reading) -> tuple[int, ...]:

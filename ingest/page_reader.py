@@ -26,19 +26,20 @@ from ingest.tables import find_tables
 from ingest.turned import CLOCKWISE, Turn
 from ingest.upright import make_upright
 from ingest.visibility import is_blank, mark_unseen, render_grey
-from kb_qa.elements import Origin
+from kb_qa.elements import FURNITURE, Origin
 from kb_qa.geometry import BBox, Page, Quality
 
 FEW_GLYPHS = 60  # a text layer of fewer, on a page that is a picture, is a stamp or a page number
 PICTURE_PAGE = 0.45  # share of the page that a picture covers
 TRUSTED_OCR = 0.9
 UNREAD_PICTURES = "text inside some pictures was not read: there are too many or they are too large"
+UNSEEN_TABLES = "tables could not be looked for"
 UNREADABLE = "the characters of the text layer cannot be read"
 AGREES = 0.85  # a layer made by another OCR: below it ours is taken, where it is sure of itself
 
 
 @dataclass(frozen=True, slots=True)
-class _Means:
+class Means:
     """What a page may cost, and what reads its pictures."""
 
     limits: Limits
@@ -47,7 +48,7 @@ class _Means:
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
+class Content:
     """Lines of a page with where they came from, and what a reader should know of them."""
 
     lines: tuple[PrintedLine, ...]
@@ -82,7 +83,7 @@ def read_page_draft(
         page.set_rotation(turn.degrees)
         page = make_upright(page)
         lines = read_lines(page)
-    draft = _read(page, lines, facts, _Means(limits, ocr_dpi, picture_reader or PictureReader()))
+    draft = _read(page, lines, facts, Means(limits, ocr_dpi, picture_reader or PictureReader()))
     return replace(draft, drafts=tuple(turn.back.draft(part) for part in draft.drafts))
 
 
@@ -97,13 +98,13 @@ def upright_turn(lines: Sequence[PrintedLine], width: float, height: float) -> T
     return Turn(-90 * CLOCKWISE.index(most) % 360 if sideways else 0, width, height)
 
 
-def _read(page: pymupdf.Page, lines: Sequence[PrintedLine], facts: Page, means: _Means) -> PageDraft:
+def _read(page: pymupdf.Page, lines: Sequence[PrintedLine], facts: Page, means: Means) -> PageDraft:
     grey, scale = render_grey(page)
     if not lines and is_blank(grey):
         return PageDraft(facts)
     lines = mark_unseen(lines, grey, scale)
     pictures = _pictures(page)
-    content = _content(page, lines, pictures, means)
+    content = read_content(page, lines, pictures, means)
     if content.origin == "text-layer":
         content = _with_picture_text(page, content, pictures, means.picture_reader)
     facts = replace(facts, quality=content.quality)
@@ -119,8 +120,8 @@ def _pictures(page: pymupdf.Page) -> list[BBox]:
 
 
 def _with_picture_text(
-    page: pymupdf.Page, content: _Content, pictures: Sequence[BBox], reader: PictureReader
-) -> _Content:
+    page: pymupdf.Page, content: Content, pictures: Sequence[BBox], reader: PictureReader
+) -> Content:
     """The lines with those that OCR reads inside pictures; the layout makes them the picture's labels."""
     found, left_out = reader.lines_in(page, pictures, content.lines)
     quality = content.quality
@@ -129,7 +130,7 @@ def _with_picture_text(
     return replace(content, lines=(*content.lines, *found), quality=quality)
 
 
-def _content(page: pymupdf.Page, lines: Sequence[PrintedLine], pictures: Sequence[BBox], means: _Means) -> _Content:
+def read_content(page: pymupdf.Page, lines: Sequence[PrintedLine], pictures: Sequence[BBox], means: Means) -> Content:
     shown = [line for line in lines if not line.words[0].hidden]
     hidden = [line for line in lines if line.words[0].hidden]
     invisible = [line for line in hidden if line.words[0].hidden == "invisible text"]
@@ -144,7 +145,7 @@ def _content(page: pymupdf.Page, lines: Sequence[PrintedLine], pictures: Sequenc
         # A heading or a stamp beside a picture of the page's text.
         if is_picture and glyph_count(_inside(pictures, [*shown, *invisible])) < FEW_GLYPHS:
             return _read_by_ocr(page, lines, means)
-        return _Content(tuple(lines), "text-layer", _layer_quality(unreadable_share(shown)))
+        return Content(tuple(lines), "text-layer", _layer_quality(unreadable_share(shown)))
     if is_picture and glyph_count(invisible) >= FEW_GLYPHS and looks_like_language(invisible):
         alike = agreement(page, invisible)
         if alike is not None and alike < AGREES:
@@ -154,9 +155,9 @@ def _content(page: pymupdf.Page, lines: Sequence[PrintedLine], pictures: Sequenc
         grade = "fair" if alike is None or alike >= AGREES else "poor"
         said = "it could not be checked" if alike is None else f"a sample of it agrees with ours to {alike:.0%}"
         reason = f"the text layer was made by OCR; {said}"
-        return _Content(tuple(_unhidden(lines)), "ocr", Quality(grade, (reason,)))
+        return Content(tuple(_unhidden(lines)), "ocr", Quality(grade, (reason,)))
     if shown and not is_picture:
-        return _Content(tuple(lines), "text-layer", _layer_quality(unreadable_share(shown)))
+        return Content(tuple(lines), "text-layer", _layer_quality(unreadable_share(shown)))
     return _read_by_ocr(page, lines, means)
 
 
@@ -165,8 +166,8 @@ def _inside(pictures: Sequence[BBox], lines: Sequence[PrintedLine]) -> list[Prin
 
 
 def _read_by_ocr(
-    page: pymupdf.Page, lines: Sequence[PrintedLine], means: _Means, because: tuple[str, ...] = ()
-) -> _Content:
+    page: pymupdf.Page, lines: Sequence[PrintedLine], means: Means, because: tuple[str, ...] = ()
+) -> Content:
     """What OCR reads, beside what the text layer has to keep. Where that is more, the page stays a page of text."""
     reading = read_page(page, megapixels=means.limits.max_megapixels, dpi=means.ocr_dpi)
     kept = [reading.turn.line(line) for line in lines]
@@ -175,12 +176,12 @@ def _read_by_ocr(
     read = with_receipt_rows(read, reading.paper_width)
     if not read:
         poor = Quality("poor", because) if because else Quality()
-        return _Content(tuple(lines), "text-layer" if shown else "ocr", poor)
+        return Content(tuple(lines), "text-layer" if shown else "ocr", poor)
     grade = "fair" if reading.confidence >= TRUSTED_OCR else "poor"
     quality = Quality(grade, (*because, f"read by OCR, confidence {reading.confidence:.2f}"))
     if reading.turn.degrees == 0 and glyph_count(shown) > glyph_count(read):
-        return _Content((*kept, *read), "text-layer", quality)
-    return _Content((*kept, *read), "ocr", quality, reading)
+        return Content((*kept, *read), "text-layer", quality)
+    return Content((*kept, *read), "ocr", quality, reading)
 
 
 def _unhidden(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
@@ -213,7 +214,7 @@ def looks_like_language(lines: Sequence[PrintedLine]) -> bool:
 
 
 def _boxes(
-    page: pymupdf.Page, shown: Sequence[PrintedLine], content: _Content, pictures: Sequence[BBox]
+    page: pymupdf.Page, shown: Sequence[PrintedLine], content: Content, pictures: Sequence[BBox]
 ) -> list[LayoutBox]:
     """The layout model's, on a page that needs it."""
     if content.origin == "text-layer":
@@ -225,14 +226,14 @@ def _boxes(
     return predict_layout(page)
 
 
-def _with_origin(draft: Draft, content: _Content) -> Draft:
+def _with_origin(draft: Draft, content: Content) -> Draft:
     """Only what OCR reads has words with a confidence: a page may hold both."""
     if any(word.confidence is not None for line in draft.printed for word in line.words):
         return replace(draft, origin="ocr")
     return draft if content.reading is None else replace(draft, origin="text-layer")
 
 
-def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequence[BBox]) -> PageDraft:
+def _laid_out(page: pymupdf.Page, facts: Page, content: Content, pictures: Sequence[BBox]) -> PageDraft:
     shown = [line for line in content.lines if not line.words[0].hidden]
     if not shown:
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
@@ -250,6 +251,11 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: _Content, pictures: Sequ
     )
     drafts = [_with_origin(draft, content) for draft in with_surroundings(drafts, facts.number)]
     if content.reading is not None:
+        if all(draft.category in FURNITURE for draft in drafts):  # there is nothing that they could run above or below
+            drafts = [replace(draft, category="NarrativeText") for draft in drafts]
         drafts = [content.reading.turn.back.draft(draft) for draft in drafts]
-    flags = (f"page {facts.number}: tables could not be looked for",) if tables.failed else ()
-    return PageDraft(facts, tuple(drafts), flags)
+    if not tables.failed:
+        return PageDraft(facts, tuple(drafts))
+    grade = "poor" if facts.quality.grade == "poor" else "fair"
+    facts = replace(facts, quality=Quality(grade, (*facts.quality.reasons, UNSEEN_TABLES)))
+    return PageDraft(facts, tuple(drafts), (f"page {facts.number}: {UNSEEN_TABLES}",))
