@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pymupdf
 
+from ingest.chunk import Origin, chunk
 from ingest.limits import Limits
 from ingest.page_text import read_lines
 from ingest.pdf import parse_pdf
 from ingest.picture_text import PictureReader
 from kb_qa.elements import Element, ParsedDocument
 from kb_qa.geometry import BBox
+from kb_qa.locate import block_rects
 from tests.pdf_pages import ink, write_pdf
 
 INTRODUCTION = "The works sold more in every year of the period, as the figure below shows for all."
@@ -62,6 +64,11 @@ def test_a_chart_in_a_picture_is_an_element_with_its_caption_and_labels(tmp_path
     (text,) = [element for element in document.elements if element.element_type == "text"]
     assert (text.origin, text.confidence) == ("text-layer", None)
     assert document.pages[0].quality.grade == "good"
+    (part,) = [part for part in chunk(document.elements, Origin("document", 1, "a.pdf", "1")) if part.origin == "ocr"]
+    (value,) = [block for block in part.blocks if block.text == "1,469"]
+    assert block_rects(image, value.start, value.end).regions[0].rects == (
+        next(word.bbox for word in image.words if word.text == "1,469"),
+    )
 
 
 def test_the_words_of_a_drawn_chart_belong_to_the_image(tmp_path: Path) -> None:
