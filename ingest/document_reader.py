@@ -77,7 +77,7 @@ def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureR
         draft = read_page_draft(page, number, limits, ocr_dpi=source.ocr_dpi, picture_reader=pictures)
     except Exception as error:  # one page of foreign bytes: whatever it breaks, the others are kept
         log.warning("page %d cannot be read", number, exc_info=True)
-        return _unreadable(Page(number, *_size_of(source.document, index)), _plain_reason(error))
+        return _unreadable(Page(number, *_size_of(source.document, index)), plain_reason(error))
     # MuPDF skips what it cannot read and goes on: a damaged page comes out blank, or in part, without an exception.
     complained = "error" in pymupdf.TOOLS.mupdf_warnings(reset=True)
     if not draft.drafts and (complained or not _is_page_object(source.document, index)):
@@ -100,7 +100,7 @@ def _unreadable(page: Page, reason: str) -> PageDraft:
     return PageDraft(replace(page, quality=quality), flags=(f"page {page.number} unreadable: {reason}",))
 
 
-def _plain_reason(error: Exception) -> str:
+def plain_reason(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "it needs more memory than there is"
     return "its content is damaged or of a kind that cannot be drawn"

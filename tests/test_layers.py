@@ -40,6 +40,7 @@ ROWS: dict[int, set[str]] = {
         "listing",
         "locate",
         "prompts",
+        "quality_reasons",
         "references",
         "terms",
         "transcript",
