@@ -18,6 +18,7 @@ from ingest.layout import LayoutBox, page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, WELL_READ, Reading, page_of_words, read_page
 from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.picture_captions import with_picture_captions
 from ingest.picture_text import PictureReader
 from ingest.plain_page import plain_boxes
 from ingest.receipts import is_receipt, with_receipt_rows
@@ -249,7 +250,7 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: Content, pictures: Seque
         pictures=() if content.origin == "ocr" else pictures,
         origin=content.origin,
     )
-    drafts = [_with_origin(draft, content) for draft in with_surroundings(drafts, facts.number)]
+    drafts = [_with_origin(draft, content) for draft in with_surroundings(with_picture_captions(drafts), facts.number)]
     if content.reading is not None:
         if all(draft.category in FURNITURE for draft in drafts):  # there is nothing that they could run above or below
             drafts = [replace(draft, category="NarrativeText") for draft in drafts]
