@@ -190,6 +190,9 @@ def _header_names(table: Table) -> Iterator[str]:
 def _blocks(element: Element) -> Iterator[Block]:
     if element.table is not None and element.table.cells:
         yield from _row_blocks(element, element.table)
+    elif element.element_type == "image":  # its caption, and each of its labels: a number in a chart is cited alone
+        for line in re.finditer(r"[^\n]+", element.text):
+            yield from _block(element, *line.span())
     elif element.element_type == "text" and element.category not in {"Title", "ListItem", "Formula", "CodeSnippet"}:
         for start, end in split_units(element.text):
             yield from _block(element, start, end)

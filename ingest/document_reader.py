@@ -14,6 +14,7 @@ from ingest.drafts import PageDraft
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI
 from ingest.page_reader import read_page_draft
+from ingest.picture_text import PictureReader
 from kb_qa.elements import Element, ParsedDocument
 from kb_qa.errors import DamagedFileError, EmptyFileError
 from kb_qa.geometry import Page, Quality
@@ -58,8 +59,9 @@ def read_document(source: Source, limits: Limits, progress: Progress | None = No
 
 def read_pages(source: Source, indexes: Iterable[int], limits: Limits) -> Iterator[PageDraft]:
     """The pages at these places (from 0), each for itself; one that cannot be read says so."""
+    pictures = PictureReader()
     for index in indexes:
-        yield _page_or_flag(source, index, limits)
+        yield _page_or_flag(source, index, limits, pictures)
         if index % STORE_PAGES == STORE_PAGES - 1:
             pymupdf.TOOLS.store_shrink(100)
 
@@ -77,14 +79,15 @@ def assembled(source: Source, drafts: Sequence[PageDraft]) -> ParsedDocument:
     )
 
 
-def _page_or_flag(source: Source, index: int, limits: Limits) -> PageDraft:
+def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureReader) -> PageDraft:
     number = index + 1
     pymupdf.TOOLS.reset_mupdf_warnings()
     try:
-        draft = read_page_draft(source.document[index], number, limits, ocr_dpi=source.ocr_dpi)
+        page = source.document[index]
+        draft = read_page_draft(page, number, limits, ocr_dpi=source.ocr_dpi, picture_reader=pictures)
     except Exception as error:  # one page of foreign bytes: whatever it breaks, the others are kept
         log.warning("page %d cannot be read", number, exc_info=True)
-        return _unreadable(Page(number, *_size_of(source.document, index)), _plain_reason(error))
+        return _unreadable(Page(number, *_size_of(source.document, index)), plain_reason(error))
     # MuPDF skips what it cannot read and goes on: a damaged page comes out blank, or in part, without an exception.
     complained = "error" in pymupdf.TOOLS.mupdf_warnings(reset=True)
     if not draft.drafts and (complained or not _is_page_object(source.document, index)):
@@ -107,7 +110,7 @@ def _unreadable(page: Page, reason: str) -> PageDraft:
     return PageDraft(replace(page, quality=quality), flags=(f"page {page.number} unreadable: {reason}",))
 
 
-def _plain_reason(error: Exception) -> str:
+def plain_reason(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "it needs more memory than there is"
     return "its content is damaged or of a kind that cannot be drawn"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kb_qa.geometry import BBox, union_of
@@ -43,6 +43,18 @@ class PrintedLine:
         for word in self.words:
             weights[round(word.size, 1)] = weights.get(round(word.size, 1), 0) + len(word.text)
         return max(weights, key=lambda size: (weights[size], size))
+
+    @property
+    def confidence(self) -> float:
+        """The OCR's, mean over characters; 1 for a text layer."""
+        weights = [(1.0 if word.confidence is None else word.confidence, len(word.text)) for word in self.words]
+        return sum(sure * count for sure, count in weights) / max(sum(count for _, count in weights), 1)
+
+    def moved(self, across: float, down: float) -> PrintedLine:
+        words = tuple(
+            replace(word, bbox=word.bbox.moved(across, down), baseline=word.baseline + down) for word in self.words
+        )
+        return replace(self, words=words, bbox=self.bbox.moved(across, down))
 
     @property
     def text(self) -> str:

@@ -26,13 +26,17 @@ class ReadWord:
     spaced: bool
     line: BBox
 
+    @property
+    def type_size(self) -> float:
+        """In pixels; the detector's box holds ascenders, descenders and a margin."""
+        return (self.line if self.line.height < self.line.width else self.bbox).height * 0.75
+
     def scaled(self, scale: float) -> PrintedWord:
         """In points, `scale` pixels to the point. Size and baseline follow the line, which varies less than its ink."""
-        height = (self.line if self.line.height < self.line.width else self.bbox).height
         return PrintedWord(
             bbox=BBox(*(value / scale for value in self.bbox.as_tuple())),
             text=self.text,
-            size=max(height * 0.75 / scale, 1.0),  # the detector's box holds ascenders, descenders and a margin
+            size=max(self.type_size / scale, 1.0),
             baseline=(self.bbox.y1 - 0.22 * self.bbox.height) / scale,
             spaced=self.spaced,
             confidence=min(max(self.confidence, 0.0), 1.0),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,7 +26,8 @@ from ingest.image import reading_dpi
 from ingest.limits import Limits
 from ingest.ocr import Picture, read_page
 from ingest.pdf import parse_image, parse_pdf
-from kb_qa.geometry import BBox
+from kb_qa.elements import Element
+from kb_qa.geometry import BBox, Page
 from kb_qa.pages import open_document
 from scripts.scoring.ocr_lines import (
     LineScore,
@@ -37,10 +39,17 @@ from scripts.scoring.ocr_lines import (
     wilson,
 )
 
+PHOTO = ("test__phototest.tif", "test__phototest.tif.phototest.gold.txt")
 SCANS = (
-    ("test__phototest.tif", "test__phototest.tif.phototest.gold.txt"),
+    PHOTO,
     ("ocrmypdf__linn.pdf", "ocrmypdf__linn.pdf.linn.txt"),
+    # Four pages that show one text, lying on their sides and head.
+    (
+        "docling__nemotron_multipage.pdf",
+        "docling__nemotron_multipage.pdf.ocr_test_rotated_90.tesseract.full_page.json",
+    ),
 )
+ANGLES = (-10, -7, -3, -1, 2, 5)  # degrees, clockwise, by which the scan with a known text is laid askew
 Read = tuple[list[Placed], list[BBox]]  # words and line boxes, in pixels of the picture
 
 
@@ -57,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     for name, read in (("kb-qa", our_reading), ("RapidOCR, its defaults", lambda path: plain_reading(plain, path))):
         _report_receipts(name, receipts, options.corpus / "gt", read, options.worst)
     for file, gold in SCANS:
-        _report_scan(plain, options.corpus / "files" / file, options.corpus / "gt" / gold)
+        _report_scan(plain, options.corpus / "files" / file, _gold_text(options.corpus / "gt" / gold))
+    _report_skewed(plain, options.corpus / "files" / PHOTO[0], _gold_text(options.corpus / "gt" / PHOTO[1]))
     return 0
 
 
@@ -128,23 +138,50 @@ def _marked(path: Path) -> list[Placed]:
     return [Placed(line["text"].upper(), BBox(*(float(value) for value in line["bbox_px"]))) for line in lines]
 
 
-def _report_scan(engine: RapidOCR, path: Path, gold: Path) -> None:
-    """Reading order counts here: the text of the elements, in their order, against the text of the page."""
-    expected = gold.read_text(encoding="utf-8")
+def _gold_text(path: Path) -> str:
+    """The text of one page: plain, or the texts of a Docling document."""
+    content = path.read_text(encoding="utf-8")
+    return " ".join(part["text"] for part in json.loads(content)["texts"]) if path.suffix == ".json" else content
+
+
+def _report_scan(engine: RapidOCR, path: Path, expected: str) -> None:
+    """Reading order counts here: the text of the elements, in their order, against the text of each page."""
     parse = parse_pdf if path.suffix == ".pdf" else parse_image
     document = parse(path, "document", limits=Limits())
-    ours = " ".join(element.text for element in document.elements if not element.hidden)
+    ours = [
+        " ".join(element.text for element in document.elements if not element.hidden and _starts_on(element, page))
+        for page in document.pages
+    ]
+    plain = []
     with pymupdf.open(path) as pages:
-        pixmap = pages[0].get_pixmap(dpi=200, colorspace=pymupdf.csRGB, alpha=False)
-    rgb = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
-    result = engine(np.ascontiguousarray(rgb[:, :, ::-1]))
-    for name, read in (("kb-qa", ours), ("RapidOCR, its defaults", " ".join(result.txts or ()))):
-        count = len(" ".join(expected.split()))
-        dense = len("".join(expected.split()))
+        for page in pages:
+            pixmap = page.get_pixmap(dpi=200, colorspace=pymupdf.csRGB, alpha=False)
+            rgb = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+            plain.append(" ".join(engine(np.ascontiguousarray(rgb[:, :, ::-1])).txts or ()))
+    for name, read in (("kb-qa", ours), ("RapidOCR, its defaults", plain)):
+        count = len(" ".join(expected.split())) * len(read)
+        dense = len("".join(expected.split())) * len(read)
+        wrong = sum(edits(expected, text) for text in read)
+        wrong_dense = sum(edits(expected, text, spaces=False) for text in read)
         print(
-            f"{path.name}, {name}: CER {edits(expected, read) / count:.4f} of {count} characters,"
-            f" without spaces {edits(expected, read, spaces=False) / dense:.4f}"
+            f"{path.name}, {name}: {len(read)} pages, CER {wrong / count:.4f} of {count} characters,"
+            f" without spaces {wrong_dense / dense:.4f}"
         )
+
+
+def _starts_on(element: Element, page: Page) -> bool:
+    return bool(element.regions) and element.regions[0].page == page.number
+
+
+def _report_skewed(engine: RapidOCR, path: Path, expected: str) -> None:
+    """The same scan laid askew."""
+    with tempfile.TemporaryDirectory() as folder, Image.open(path) as scan:
+        level = scan.convert("L")
+        for angle in ANGLES:
+            turned = Path(folder) / f"turned by {angle} degrees.tif"
+            askew = level.rotate(-angle, expand=True, fillcolor=255, resample=Image.Resampling.BICUBIC)
+            askew.save(turned, dpi=scan.info.get("dpi", (200, 200)))
+            _report_scan(engine, turned, expected)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ ROWS: dict[int, set[str]] = {
         "listing",
         "locate",
         "prompts",
+        "quality_reasons",
         "references",
         "terms",
         "transcript",

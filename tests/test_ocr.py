@@ -11,14 +11,15 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from ingest.layer_check import agreement, looks_misspelled
+from ingest.layer_check import DISAGREES, agreement, looks_misspelled, unreadable_lines, unreadable_share
 from ingest.limits import Limits
-from ingest.page_reader import DISAGREES
-from ingest.page_text import read_lines
+from ingest.ocr import read_page
+from ingest.page_reader import UNREADABLE
+from ingest.page_text import PrintedWord, line_of, read_lines
 from ingest.pdf import parse_image, parse_pdf
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import LimitExceededError, MisnamedFileError
-from kb_qa.geometry import union_of
+from kb_qa.geometry import BBox, union_of
 from tests.pdf_pages import ink, write_pdf
 
 LINES = ["Annual revenue was 4,812 million", "and the margin was 12.5% in 2024."]
@@ -123,6 +124,20 @@ def test_a_huge_page_is_read_within_the_pixel_budget(tmp_path: Path) -> None:
     assert "4,812" in everything(document)
 
 
+def test_a_line_on_a_huge_sheet_is_looked_at_closely(tmp_path: Path) -> None:
+    """A line too small for the detector on the whole sheet is found by its ink, and read there."""
+
+    def draw(page: pymupdf.Page) -> None:
+        page.insert_image(pymupdf.Rect(300, 700, 1500, 1150), stream=picture_of_text())
+
+    path = write_pdf(tmp_path / "a.pdf", draw, width=14400, height=14400)
+    with pymupdf.open(path) as document:
+        reading = read_page(document[0], megapixels=4)
+    words = {word.text: word.bbox for line in reading.lines for word in line.words}
+    assert words["4,812"].overlap(BBox(300, 700, 1500, 1150)) == 1
+    assert ink(path, 1, words["4,812"]) > 0.05
+
+
 # Picture files
 
 
@@ -213,3 +228,63 @@ def test_letters_that_stand_for_others_are_found_out(tmp_path: Path) -> None:
     assert doubtful is not None
     assert sure > 0.95
     assert doubtful < DISAGREES
+
+
+@pytest.mark.parametrize("has_map", [True, False])
+def test_a_font_that_does_not_say_its_characters_is_read_by_ocr(tmp_path: Path, has_map: bool) -> None:
+    """Without a ToUnicode map glyph numbers pass for letters; the picture gives them away, line by line."""
+    document = pymupdf.open()
+    page = document.new_page(width=360, height=120)
+    page.insert_text((20, 30), "This line is set in a font that every reader knows", fontsize=12)
+    page.insert_font(fontname="F9", fontbuffer=pymupdf.Font("tiro").buffer)
+    page.insert_text((20, 70), "Revenue was 4,812 million", fontname="F9", fontsize=15)
+    for xref, _, kind, *_ in page.get_fonts():
+        if kind == "Type0" and not has_map:
+            document.xref_set_key(xref, "ToUnicode", "null")
+    path = tmp_path / "a.pdf"
+    document.save(path)
+    read = parse_pdf(path, "document", limits=Limits())
+    origins = {element.text.split()[0]: element.origin for element in read.elements}
+    assert "Revenue was 4,812 million" in everything(read)
+    assert origins == {"This": "text-layer", "Revenue": "text-layer" if has_map else "ocr"}
+    grade, reasons = read.pages[0].quality.grade, read.pages[0].quality.reasons
+    assert (grade == "good") == has_map
+    assert (UNREADABLE in reasons) != has_map
+    (figure,) = [word for element in read.elements for word in element.words if word.text == "4,812"]
+    assert ink(path, 1, figure.bbox) > 0.05
+
+
+@pytest.mark.parametrize("sign", ["\ue001", "\ufffd", "(cid:7)"], ids=["private use", "replacement", "cid"])
+def test_characters_that_stand_for_nothing_make_a_line_unreadable(sign: str) -> None:
+    """Lines of such characters are known; a bullet from a font of signs before good text is none."""
+    page = pymupdf.open().new_page()
+    good = line_of([PrintedWord(BBox(0, 20, 90, 30), "Good text of a line that is long enough", 10, 30)])
+    bad = line_of([PrintedWord(BBox(0, 40, 90, 50), sign * 12, 10, 50)])
+    bullet = line_of([PrintedWord(BBox(0, 60, 5, 70), "\uf0b7", 10, 70)])
+    assert unreadable_lines(page, [good, bad, bullet])[:1] == [bad]
+    assert unreadable_lines(page, [good, bullet]) == []
+
+
+def test_a6_a_character_that_is_none_is_a_warning(tmp_path: Path) -> None:
+    """A font map without letters for its ligatures leaves a page that says so (A6); MuPDF lets no U+0000 through."""
+    document = pymupdf.open()
+    page = document.new_page()
+    for row in range(3):
+        page.insert_text((72, 100 + row * 20), "The scientific office of the works is open.", fontsize=12)
+    (font, *_) = page.get_fonts()[0]
+    stream = document.get_new_xref()
+    document.update_object(stream, "<<>>")
+    codes = "\n".join(f"<{code:02x}> <{0xFFFD if chr(code) == 'f' else code:04x}>" for code in range(32, 127))
+    head = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff>"
+    tail = "endbfchar endcmap end end"
+    document.update_stream(stream, f"{head} endcodespacerange 95 beginbfchar {codes} {tail}".encode())
+    document.xref_set_key(font, "ToUnicode", f"{stream} 0 R")
+    path = tmp_path / "a.pdf"
+    document.save(path)
+    read = parse_pdf(path, "document", limits=Limits())
+    assert "o\ufffd\ufffdice" in everything(read)
+    quality = read.pages[0].quality
+    assert quality.grade == "fair"
+    assert "no readable form" in quality.reasons[0]
+    nul = line_of([PrintedWord(BBox(0, 20, 90, 30), "o\0ice", 10, 30)])
+    assert unreadable_share([nul]) == pytest.approx(0.2)

@@ -110,7 +110,7 @@ def test_sources_and_citations_say_how_far_their_page_can_be_trusted() -> None:
     scanned = Page(1, width=600, height=800, quality=Quality("fair", ("read by OCR, confidence 0.93",)))
     written = Transcript("answer-1", Question("P5？", "zh"), lambda document, number: scanned if number == 1 else None)
     cited = written.citation(citation(regions=(Region(1, BOX),))).data
-    assert cited["quality"] == {"grade": "fair", "reasons": ["read by OCR, confidence 0.93"]}
+    assert cited["quality"] == {"grade": "fair", "reasons": ["由 OCR 识读，置信度 0.93"]}
     assert written.citation(citation(regions=(Region(7, BOX),))).data["quality"] is None
     (source,) = written.sources(make_context(make_chunk("P5 | 22000"))).data["sources"]  # type: ignore[misc]
     assert source["quality"]["grade"] == "fair"

@@ -73,6 +73,9 @@ class BBox:
     def contains_point(self, x: float, y: float) -> bool:
         return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
 
+    def moved(self, across: float, down: float) -> BBox:
+        return BBox(self.x0 + across, self.y0 + down, self.x1 + across, self.y1 + down)
+
     def expanded(self, margin: float) -> BBox:
         return BBox(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)
 

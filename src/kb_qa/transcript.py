@@ -23,6 +23,7 @@ from kb_qa.answers import (
 from kb_qa.citation import worst_quality
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Quality, Region
+from kb_qa.quality_reasons import reason_in
 
 PageLookup = Callable[[str, int], Page | None]
 COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
@@ -97,7 +98,7 @@ class Transcript:
                 "element_type": citation.element_type,
                 "section": list(citation.section),
                 "regions": self._cited_regions(citation),
-                "quality": _quality(self.quality(citation.document_id, citation.regions)),
+                "quality": self._quality(citation.document_id, citation.regions),
                 "page_url": page_url(citation.document_id, pages[0]) if has_geometry else None,
                 "region_url": region_url if has_geometry else None,
             },
@@ -106,6 +107,13 @@ class Transcript:
     def quality(self, document_id: str, regions: Sequence[Region]) -> Quality | None:
         """How far the pages under the regions can be trusted: the worst of them. None where there are no pages."""
         return worst_quality(self.page_of(document_id, number) for number in {region.page: None for region in regions})
+
+    def _quality(self, document_id: str, regions: Sequence[Region]) -> dict[str, object] | None:
+        quality = self.quality(document_id, regions)
+        if quality is None:
+            return None
+        reasons = [reason_in(self.question.language, reason) for reason in quality.reasons]
+        return {"grade": quality.grade, "reasons": reasons}
 
     def figure(self, figure: Figure, *, offset: int) -> AnswerEvent:
         """`offset` is where the text that the figure's span counts in begins in the answer."""
@@ -185,7 +193,7 @@ class Transcript:
             "text": chunk.text,
             "label": material.label,
             "regions": [self._region(chunk.document_id, region) for region in chunk.regions],
-            "quality": _quality(self.quality(chunk.document_id, chunk.regions)),
+            "quality": self._quality(chunk.document_id, chunk.regions),
             "score": round(material.hit.score, 6),
             "page_url": page_url(chunk.document_id, first.page) if first is not None else None,
             "region_url": area_url(chunk.document_id, first) if first is not None else None,
@@ -217,10 +225,6 @@ class Transcript:
 
 def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:
     return [list(box.rounded().as_tuple()) for box in boxes if box is not None]
-
-
-def _quality(quality: Quality | None) -> dict[str, object] | None:
-    return None if quality is None else {"grade": quality.grade, "reasons": list(quality.reasons)}
 
 
 def _support(support: Support, figure: Figure) -> dict[str, object]:

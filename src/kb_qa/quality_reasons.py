@@ -1,0 +1,41 @@
+"""The reasons of a page's quality grade, in the language of the reader.
+
+They are stored in English, as the parser gave them; a reason that is not known here is shown as it is stored.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CHINESE = (
+    (r"read by OCR, confidence ([\d.]+)", r"由 OCR 识读，置信度 \1"),
+    (r"the characters of the text layer cannot be read", "文本层的字符无法识读"),
+    (r"the text layer was made by OCR; it could not be checked", "文本层由 OCR 生成，未能核对"),
+    (
+        r"the text layer was made by OCR; a sample of it agrees with ours to ([\d.]+%)",
+        r"文本层由 OCR 生成，抽样与本系统识读结果的一致度为 \1",
+    ),
+    (r"([\d.]+%) of the characters have no readable form", r"\1 的字符没有可读的形式"),
+    (
+        r"text inside some pictures was not read: there are too many or they are too large",
+        "部分图片过多或过大，其中的文字未识读",
+    ),
+    (r"tables could not be looked for", "未能查找表格"),
+    (r"parts of the page are damaged and may be missing", "页面部分内容已损坏，可能有缺失"),
+    (r"unreadable: its content is damaged", "无法读取：内容已损坏"),
+    (
+        r"unreadable: its content is damaged or of a kind that cannot be drawn",
+        "无法读取：内容已损坏，或属于无法绘制的类型",
+    ),
+    (r"unreadable: it needs more memory than there is", "无法读取：所需内存超过可用内存"),
+)
+CHINESE = tuple((re.compile(pattern), wording) for pattern, wording in _CHINESE)
+
+
+def reason_in(language: str, reason: str) -> str:
+    """The reason in Chinese for "zh", else as it is stored."""
+    if language == "zh":
+        for pattern, wording in CHINESE:
+            if match := pattern.fullmatch(reason):
+                return match.expand(wording)
+    return reason
