@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path, PurePath
 from typing import Literal, get_args
 
+from ingest.plain_text import wide_encoding
 from kb_qa.errors import (
     DamagedFileError,
     EmptyFileError,
@@ -193,7 +194,7 @@ def _by_name(name: str, claimed: Kind | None, head: bytes) -> Kind:
 
 def _is_wide_text(head: bytes) -> bool:
     """UTF-16 or UTF-32: a byte order mark, or a zero in nearly every second byte of the sample."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")) or wide_encoding(head):
         return True
     half = max(len(head) // 2, 1)
     return any(head[start::2].count(0) > 0.6 * half and head[1 - start :: 2].count(0) < 0.1 * half for start in (0, 1))

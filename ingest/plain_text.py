@@ -33,6 +33,8 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u3000-
 _CHAPTER_DEPTH = {"部": 0, "编": 0, "篇": 0, "章": 0, "节": 1}
 _SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷†‡‰][^\W\d_]")
 _NEARLY_ALL = 0.97
+_CHINESE = 0.7  # plausibility of real text; of other bytes read as UTF-16 it is far lower
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_ACCENTED = 0.3
 _WRAPPED_SHARE = 0.7  # a line at least this long, beside the longest of its paragraph, was broken to fit
 
@@ -63,9 +65,26 @@ def _wide(data: bytes) -> str:
     if len(sample) % 2:
         sample = sample[:-1]
     if 0 not in sample:
-        return ""
+        return wide_encoding(sample)
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def wide_encoding(sample: bytes) -> str:
+    """`utf-16-le` or `utf-16-be` for bytes that are such text without zeros: Chinese throughout; "" for others.
+
+    Asked only where a control character stands in the bytes, which no other encoding has.
+    """
+    if not _CONTROL.search(sample):
+        return ""
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = sample[: len(sample) // 2 * 2].decode(encoding, "ignore")
+        plain = sum(char in "\r\n\t" or (char.isprintable() and ord(char) < 128) for char in text)
+        rest = [char for char in text if ord(char) > 127]
+        korean = any("\uac00" <= char <= "\ud7af" for char in rest)  # what GB 18030 looks like; Korean has blanks
+        if rest and not korean and plain + len(rest) > _NEARLY_ALL * len(text) and _plausibility(text) > _CHINESE:
+            return encoding
+    return ""
 
 
 def _guessed(data: bytes) -> tuple[str, str]:
