@@ -11,6 +11,7 @@ import pymupdf
 
 from ingest.document_reader import Progress, Source, read_document, silence_mupdf
 from ingest.image import parse_image
+from ingest.inflated import check_inflated
 from ingest.limits import Limits, check_pages, check_size
 from ingest.upright import bake_rotated_annotations
 from kb_qa.elements import ParsedDocument
@@ -33,6 +34,7 @@ def parse_pdf(path: Path, document_id: str, *, limits: Limits, progress: Progres
     with _opened(path) as document:
         count = _page_count(document, path)
         check_pages(path, count, limits)
+        check_inflated(document, path.name, limits)
         flags = ("repaired",) if document.is_repaired else ()
         bake_rotated_annotations(document)
         source = Source(document, path.name, document_id, flags=flags)
