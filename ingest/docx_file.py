@@ -30,7 +30,7 @@ _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
-_WRAPPERS = ("sdtContent", "sdt", "ins", "moveTo", "smartTag", "customXml", "fldSimple")
+_WRAPPERS = ("sdtContent", "sdt", "smartTag", "customXml", "fldSimple")
 # Marks of ours in the prepared document; its own characters of these numbers are removed first.
 _SHIELD = "\ue000"  # before a sign that would be taken for a bullet and dropped
 _ANCHOR, _ANCHOR_END = "\ue001", "\ue002"  # around the number of what follows the paragraph or table
@@ -67,14 +67,12 @@ def _prepare(document: Document) -> tuple[tuple[str, ...], list[list[Passage]]]:
     pictures = len(list(body.iter(_PICTURE)))
     for text in body.iter(f"{_W}t"):
         text.text = _MARKS.sub("", text.text or "")
-    for row in [row for row in body.iter(f"{_W}tr") if row.find(f"{_W}trPr/{_W}del") is not None]:
-        _remove(row)
-    for node in list(body.iter(f"{_MC}Fallback", f"{_W}del", f"{_W}moveFrom", f"{_W}sdtPr", f"{_W}sdtEndPr")):
+    _accept_changes(body)
+    for node in list(body.iter(f"{_MC}Fallback", f"{_W}sdtPr", f"{_W}sdtEndPr")):
         _remove(node)
     hidden = _remove_hidden(body)
-    for name in _WRAPPERS:
-        for node in list(body.iter(_W + name)):
-            _unwrap(node)
+    for node in list(body.iter(*(_W + name for name in _WRAPPERS))):
+        _unwrap(node)
     _lift_text_boxes(body)
     _lift_tables(body)
     write_out_formulas(body, _formula_run)
@@ -85,6 +83,24 @@ def _prepare(document: Document) -> tuple[tuple[str, ...], list[list[Passage]]]:
     _name_headings(document)
     flags = [f"{pictures} pictures not read"] * bool(pictures) + ["hidden text left out"] * hidden
     return tuple(flags), anchored
+
+
+def without_changes(path: Path, target: Path) -> None:
+    """Writes the document as it is once all tracked changes are accepted: printed, both versions would show."""
+    import docx
+
+    document = docx.Document(str(path))
+    _accept_changes(document.element.body)
+    document.save(str(target))
+
+
+def _accept_changes(body: Any) -> None:
+    for row in [row for row in body.iter(f"{_W}tr") if row.find(f"{_W}trPr/{_W}del") is not None]:
+        _remove(row)
+    for node in list(body.iter(f"{_W}del", f"{_W}moveFrom")):
+        _remove(node)
+    for node in list(body.iter(f"{_W}ins", f"{_W}moveTo")):
+        _unwrap(node)
 
 
 def _run(text: str) -> Any:

@@ -17,7 +17,9 @@ from kb_qa.errors import (
     UnsupportedFileError,
 )
 
-Kind = Literal["pdf", "image", "docx", "pptx", "xlsx", "epub", "html", "markdown", "text", "csv", "tsv", "email"]
+Kind = Literal[
+    "pdf", "image", "docx", "pptx", "xlsx", "opendocument", "epub", "html", "markdown", "text", "csv", "tsv", "email"
+]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -36,6 +38,9 @@ _SUFFIXES: dict[str, Kind] = {
     ".pptm": "pptx",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
+    ".odt": "opendocument",
+    ".ods": "opendocument",
+    ".odp": "opendocument",
     ".epub": "epub",
     ".html": "html",
     ".htm": "html",
@@ -148,7 +153,7 @@ def _by_entries(path: Path, name: str) -> tuple[Kind | None, str]:
         if "[Content_Types].xml" in entries and any(entry.startswith(prefix) for entry in entries):
             return kind, words  # type: ignore[return-value]  # the three literals are kinds
     if mimetype.startswith(b"application/vnd.oasis.opendocument"):
-        return None, "an OpenDocument file; save it as .docx, .xlsx or .pptx"
+        return "opendocument", "an OpenDocument file"
     return None, "a ZIP archive; unpack it first"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pymupdf
 from PIL import Image, ImageOps
 
+from kb_qa.blobs import rendering_place
 from kb_qa.elements import content_id
 from kb_qa.errors import (
     DamagedFileError,
@@ -141,11 +142,15 @@ def open_document(path: Path) -> pymupdf.Document:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[pymupdf.Document]:
-    """A PDF or an image, by its bytes and not its name: an HTML file under a PDF's name stays closed."""
+    """A PDF or an image, by its bytes and not its name: an HTML file under a PDF's name stays closed.
+
+    Of a document without pages of its own, the pages that were printed of it.
+    """
     if not path.is_file():
         raise NotFoundError(f"there is no file {path.name!r}")
+    printed = rendering_place(path)
     try:
-        document = open_document(path)
+        document = open_document(printed if printed.is_file() else path)
     except pymupdf.EmptyFileError as error:
         raise EmptyFileError(f"the file {path.name!r} is empty") from error
     except (pymupdf.FileDataError, RuntimeError, ValueError) as error:
