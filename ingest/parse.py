@@ -44,9 +44,10 @@ def _parse_office(path: Path, document_id: str, kind: Kind, *, limits: Limits) -
 
     if not limits.render_office:
         return _partition(path, document_id, kind, limits=limits)
+    failures: tuple[type[Exception], ...] = (RejectedFileError, MissingDependencyError, *PARSER_FAILURES)
     try:
         return _parse_printed(path, document_id, kind, limits=limits)
-    except (RejectedFileError, MissingDependencyError, *PARSER_FAILURES) as error:
+    except failures as error:
         parsed = _partition(path, document_id, kind, limits=limits)
         return replace(parsed, flags=(*parsed.flags, f"read without pages: {error}"))
 
