@@ -136,6 +136,8 @@ def _tree(text: str) -> html.HtmlElement | None:
         root = html.document_fromstring(data, parser=parser)
     except etree.ParserError:  # nothing but comments
         return None
+    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):  # the rest of the page is left out
+        raise LimitExceededError("the page nests its elements more than 2,000 deep; save it as text or PDF")
     return _flattened(root)
 
 

@@ -140,6 +140,7 @@ def _damage() -> tuple[type[Exception], ...]:
         etree.LxmlError,
         zipfile.BadZipFile,
         zipfile.LargeZipFile,
+        SyntaxError,  # the standard library's XML parser
         EOFError,
         OSError,
         LookupError,

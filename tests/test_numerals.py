@@ -21,7 +21,20 @@ from kb_qa.prompts import build_context
 from kb_qa.terms import terms
 from tests.documents import read
 
-NUMERALS = ("1.10", "0012", "123456.78", "1e5", "3.0%", "1/2", "2024-03-05", "1234567.890", "+5", "−0.50", "4,812", "１２")
+NUMERALS = (
+    "1.10",
+    "0012",
+    "123456.78",
+    "1e5",
+    "3.0%",
+    "1/2",
+    "2024-03-05",
+    "1234567.890",
+    "+5",
+    "−0.50",
+    "4,812",
+    "１２",
+)
 MARKUP = "<table><tr><th>Item</th><th>2024</th></tr>{}</table>"
 ROWS = [("Item", "2024"), *((f"line {letter}", text) for letter, text in zip("abcdefghijkl", NUMERALS, strict=True))]
 
