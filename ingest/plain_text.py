@@ -32,6 +32,8 @@ _ENDS_SENTENCE = re.compile(r"[.!?…。！？；;:：,，、]$")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
 _CHAPTER_DEPTH = {"部": 0, "编": 0, "篇": 0, "章": 0, "节": 1}
 _SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷†‡‰][^\W\d_]")
+_SENTENCE_BREAK = re.compile(r"[.!?…]\s+|[。！？；]")
+_LONGEST = 4000  # characters of a passage
 _NEARLY_ALL = 0.97
 _CHINESE = 0.7  # plausibility of real text; of other bytes read as UTF-16 it is far lower
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -178,8 +180,20 @@ def _paragraph_passages(lines: list[str]) -> Iterator[Passage]:
         pending = _joined(pending, line.strip()) if pending else line.strip()
         last = index + 1 == len(lines)
         if last or _LIST_ITEM.match(lines[index + 1]) or not _is_wrapped(line, longest):
-            yield Passage("ListItem", pending) if _LIST_ITEM.match(pending) else prose(pending)
+            for piece in _cut(pending):
+                yield Passage("ListItem", piece) if _LIST_ITEM.match(piece) else prose(piece)
             pending = ""
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Pieces that a reader can take in: a log or a dump may be one line of megabytes. Cut at a sentence or a blank."""
+    while len(text) > _LONGEST:
+        ends = [match.end() for match in _SENTENCE_BREAK.finditer(text, _LONGEST // 2, _LONGEST)]
+        at = ends[-1] if ends else text.rfind(" ", _LONGEST // 2, _LONGEST) + 1 or _LONGEST
+        yield text[:at].strip()
+        text = text[at:]
+    if text.strip():
+        yield text.strip()
 
 
 def _is_wrapped(line: str, longest: int) -> bool:

@@ -212,6 +212,22 @@ def test_paragraphs_of_plain_text(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("unit", ["word 4,812 ", "The revenue was 4,812. ", "净利润为4,812万元。"])
+def test_a_line_without_end_is_cut_between_words(tmp_path: Path, unit: str) -> None:
+    """A log of megabytes in one line becomes passages of some length, and no figure is cut in two."""
+    found = texts(read(wrote(tmp_path / "a.txt", unit * 3000)))
+    assert max(map(len, found)) <= 4000
+    assert sum(text.count("4,812") for text in found) == 3000
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_chinese_utf_16_without_a_mark_is_text(tmp_path: Path, encoding: str) -> None:
+    """It holds control bytes and no zero: its characters say what it is."""
+    text = "净利润为四千八百万元，同比增长百分之五。本办法自公布之日起施行。"
+    parsed = read(wrote(tmp_path / "a.txt", text, encoding))
+    assert (texts(parsed), parsed.flags) == ([text], (f"encoding guessed: {encoding}",))
+
+
 SIMPLIFIED = "第一章 总则\n净利润为4,812万元，同比增长百分之五。营业收入三亿二千万元。本办法自2024年1月1日起施行。"
 TRADITIONAL = "本公司營業收入為新台幣四千八百萬元，較去年增加百分之五。附註說明如下。"
 JAPANESE = "当社の売上高は４，８１２百万円であり、前年度に比べて増加しました。"

@@ -9,6 +9,8 @@ import pptx
 import pytest
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
@@ -115,3 +117,25 @@ def test_outer_categories_of_a_chart_head_the_inner_ones(deck: Any, tmp_path: Pa
     slide_of(deck, "T").shapes.add_chart(XL_CHART_TYPE.BAR_CLUSTERED, *_BOX, data)
     (table,) = tables(saved(deck, tmp_path))
     assert headers(table, "4") == (("2024", "Q2"), ("Margin",))
+
+
+def test_the_texts_of_a_diagram_are_read(deck: Any, tmp_path: Path) -> None:
+    """SmartArt keeps them in a part beside the slide."""
+    slide = slide_of(deck, "T")
+    space = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+    paragraph = "<a:p><a:r><a:t>Step 1 takes 7 days</a:t></a:r></a:p>"
+    points = f"<d:pt><d:t><a:bodyPr/>{paragraph}</d:t></d:pt>"
+    model = f'<d:dataModel xmlns:d="{space}" {_NAMESPACES}><d:ptLst>{points}</d:ptLst></d:dataModel>'
+    kind = "application/vnd.openxmlformats-officedocument.drawingml.diagramData+xml"
+    part = Part(PackURI("/ppt/diagrams/data1.xml"), kind, deck.part.package, model.encode())
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    relation = slide.part.relate_to(part, f"{relations}/diagramData")
+    frame = (
+        f'<p:graphicFrame {_NAMESPACES} xmlns:r="{relations}"><p:nvGraphicFramePr><p:cNvPr id="77" name="d"/>'
+        "<p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr>"
+        '<p:xfrm><a:off x="0" y="0"/><a:ext cx="1" cy="1"/></p:xfrm>'
+        f'<a:graphic><a:graphicData uri="{space}"><d:relIds xmlns:d="{space}" r:dm="{relation}"/></a:graphicData>'
+        "</a:graphic></p:graphicFrame>"
+    )
+    slide.shapes._spTree.append(parse_xml(frame))
+    assert "Step 1 takes 7 days" in texts(saved(deck, tmp_path))
