@@ -11,10 +11,14 @@ import pymupdf
 
 from ingest.assemble import assemble_elements
 from ingest.drafts import PageDraft
+from ingest.layout import page_drafts
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI
 from ingest.page_reader import read_page_draft
+from ingest.page_text import read_lines
 from ingest.picture_text import PictureReader
+from ingest.upright import make_upright
+from ingest.visibility import mark_unseen, render_grey
 from kb_qa.elements import Element, ParsedDocument
 from kb_qa.errors import DamagedFileError, EmptyFileError
 from kb_qa.geometry import Page, Quality
@@ -87,7 +91,10 @@ def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureR
         draft = read_page_draft(page, number, limits, ocr_dpi=source.ocr_dpi, picture_reader=pictures)
     except Exception as error:  # one page of foreign bytes: whatever it breaks, the others are kept
         log.warning("page %d cannot be read", number, exc_info=True)
-        return _unreadable(Page(number, *_size_of(source.document, index)), plain_reason(error))
+        try:
+            return _plainly_read(source.document[index], number)
+        except Exception:  # noqa: BLE001  # then nothing of it is known
+            return _unreadable(Page(number, *_size_of(source.document, index)), plain_reason(error))
     # MuPDF skips what it cannot read and goes on: a damaged page comes out blank, or in part, without an exception.
     complained = "error" in pymupdf.TOOLS.mupdf_warnings(reset=True)
     if not draft.drafts and (complained or not _is_page_object(source.document, index)):
@@ -98,6 +105,25 @@ def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureR
     reasons = (*quality.reasons, "parts of the page are damaged and may be missing")
     grade = "poor" if quality.grade == "poor" else "fair"
     return replace(draft, page=replace(draft.page, quality=Quality(grade, reasons)))
+
+
+def _plainly_read(page: pymupdf.Page, number: int) -> PageDraft:
+    """The lines of the text layer alone, where a model or what else reads a page failed. Raises where it has none."""
+    facts = Page(
+        number,
+        round(page.rect.width, 3),
+        round(page.rect.height, 3),
+        rotation=page.rotation,
+        label=page.get_label() if page.parent.is_pdf else "",
+        quality=Quality("fair", ("read without layout and tables",)),
+    )
+    page = make_upright(page)
+    lines = mark_unseen(read_lines(page), *render_grey(page))
+    drafts = page_drafts(lines, (), tables=(), pictures=(), origin="text-layer")
+    if not drafts:
+        raise ValueError("no text layer")
+    flags = (f"page {number} read without layout and tables: the parser failed on it",)
+    return PageDraft(facts, tuple(drafts), flags)
 
 
 def _is_page_object(document: pymupdf.Document, index: int) -> bool:

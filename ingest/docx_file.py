@@ -1,35 +1,42 @@
 """Word documents through unstructured's partition_docx, after what it does not see was brought into its sight.
 
-It reads the paragraphs and tables that stand in the body itself. Content controls, tracked insertions, text boxes and
-formulas are lifted there first; deleted and hidden text is taken out; raised digits are kept apart from figures.
+It reads the paragraphs and tables that stand in the body itself. Content controls, tracked insertions, text boxes,
+formulas and tables inside cells are lifted there first; deleted and hidden text is taken out; raised digits are kept
+apart from figures. Where a note, a chart or a picture is anchored, a mark is left, and what it stands for follows.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree, html  # type: ignore[import-untyped]  # ships no types
 
+from ingest.charts import chart_passages
+from ingest.formulas import write_out_formulas
 from ingest.grids import one_line, table_passage
 from ingest.markup import table_cells
-from ingest.passages import Passage, prose
+from ingest.passages import Passage, is_file_name, prose, raised
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
-_FOOTNOTES = re.compile(r"/(?:footnotes|endnotes)$")
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
-_WRAPPERS = ("sdtContent", "sdt", "ins", "moveTo", "smartTag", "customXml", "fldSimple")
-_SHIELD = "\ue000"  # before a sign that would be taken for a bullet and dropped; removed again
+_WRAPPERS = ("sdtContent", "sdt", "smartTag", "customXml", "fldSimple")
+# Marks of ours in the prepared document; its own characters of these numbers are removed first.
+_SHIELD = "\ue000"  # before a sign that would be taken for a bullet and dropped
+_ANCHOR, _ANCHOR_END = "\ue001", "\ue002"  # around the number of what follows the paragraph or table
+_FORMULA, _LABEL = "\ue003", "\ue004"  # before a paragraph that is a formula, or a label of a table inside a cell
+_MARKS = re.compile("[\ue000-\ue004]")
+_ANCHORS = re.compile(f"{_ANCHOR}(\\d+){_ANCHOR_END}")
 _HEADING = re.compile(r"Heading (\d)")
 
 
@@ -39,34 +46,73 @@ def word_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
     from unstructured.partition.docx import partition_docx
 
     document = docx.Document(str(path))
-    flags = _prepare(document)
-    notes = list(_notes(document))
+    flags, anchored = _prepare(document)
     prepared = io.BytesIO()
     document.save(prepared)
     prepared.seek(0)
-    elements = partition_docx(file=prepared, languages=[""])
-    passages = [passage for element in elements if (passage := _passage(element)) is not None]
-    return passages + notes, document.core_properties.title or "", flags
+    passages: list[Passage] = []
+    for element in partition_docx(file=prepared, languages=[""]):
+        caption = passages[-1].text if passages and passages[-1].category == "FigureCaption" else ""
+        passage, anchors = _passage(element, caption)
+        if passage is not None:
+            passages.append(passage)
+        for number in anchors:
+            passages += anchored[number]
+    return passages, document.core_properties.title or "", flags
 
 
-def _prepare(document: Document) -> tuple[str, ...]:
+def _prepare(document: Document) -> tuple[tuple[str, ...], list[list[Passage]]]:
+    """Flags, and what follows each anchor, by its number."""
     body = document.element.body
-    pictures, charts = len(list(body.iter(_PICTURE))), len(list(body.iter(_CHART)))
-    for node in list(body.iter(f"{_MC}Fallback", f"{_W}del", f"{_W}moveFrom", f"{_W}sdtPr", f"{_W}sdtEndPr")):
+    pictures = len(list(body.iter(_PICTURE)))
+    for text in body.iter(f"{_W}t"):
+        text.text = _MARKS.sub("", text.text or "")
+    _accept_changes(body)
+    for node in list(body.iter(f"{_MC}Fallback", f"{_W}sdtPr", f"{_W}sdtEndPr")):
         _remove(node)
     hidden = _remove_hidden(body)
-    for name in _WRAPPERS:
-        for node in list(body.iter(_W + name)):
-            _unwrap(node)
+    for node in list(body.iter(*(_W + name for name in _WRAPPERS))):
+        _unwrap(node)
     _lift_text_boxes(body)
-    for formula in list(body.iter(f"{_M}oMath")):
-        _write_out(formula)
+    _lift_tables(body)
+    write_out_formulas(body, _formula_run)
+    anchored = _anchored(document)
     for paragraph in body.iter(f"{_W}p"):
         _keep_raised_apart(paragraph)
         _shield(paragraph)
     _name_headings(document)
-    notes = [f"{pictures} pictures not read"] * bool(pictures) + [f"{charts} charts not read"] * bool(charts)
-    return tuple(notes + ["hidden text left out"] * hidden)
+    flags = [f"{pictures} pictures not read"] * bool(pictures) + ["hidden text left out"] * hidden
+    return tuple(flags), anchored
+
+
+def without_changes(path: Path, target: Path) -> None:
+    """Writes the document as it is once all tracked changes are accepted: printed, both versions would show."""
+    import docx
+
+    document = docx.Document(str(path))
+    _accept_changes(document.element.body)
+    document.save(str(target))
+
+
+def _accept_changes(body: Any) -> None:
+    for row in [row for row in body.iter(f"{_W}tr") if row.find(f"{_W}trPr/{_W}del") is not None]:
+        _remove(row)
+    for node in list(body.iter(f"{_W}del", f"{_W}moveFrom")):
+        _remove(node)
+    for node in list(body.iter(f"{_W}ins", f"{_W}moveTo")):
+        _unwrap(node)
+
+
+def _run(text: str) -> Any:
+    run = etree.Element(f"{_W}r")
+    made = etree.SubElement(run, f"{_W}t")
+    made.text = text
+    made.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    return run
+
+
+def _formula_run(text: str) -> Any:
+    return _run(f"{_FORMULA}{text}")
 
 
 def _remove(node: Any) -> None:
@@ -104,23 +150,77 @@ def _lift_text_boxes(body: Any) -> None:
                 anchor.addnext(block)
 
 
-def _write_out(formula: Any) -> None:
-    """Replaces a formula by a run of its characters."""
-    text = "".join(node.text or "" for node in formula.iter(f"{_M}t"))
-    run = etree.SubElement(formula.getparent(), f"{_W}r")
-    etree.SubElement(run, f"{_W}t").text = text
-    formula.getparent().replace(formula, run)
+def _lift_tables(body: Any) -> None:
+    """Puts a table that stands in a cell behind the outermost one, under the label of its row."""
+    for table in reversed([table for table in body.iter(f"{_W}tbl") if table.getparent().tag == f"{_W}tc"]):
+        cell = table.getparent()
+        row = cell.getparent()
+        outer = list(table.iterancestors(f"{_W}tbl"))[-1]
+        cells = row.findall(f"{_W}tc")
+        label = "" if cells[0] is cell else "".join(node.text or "" for node in cells[0].iter(f"{_W}t"))
+        paragraph = etree.Element(f"{_W}p")
+        paragraph.append(_run(f"{_LABEL}{label}" if label.strip() else ""))
+        outer.addnext(table)
+        outer.addnext(paragraph)
+
+
+def _anchored(document: Document) -> list[list[Passage]]:
+    """What follows each anchor; the anchors are written into the body."""
+    body = document.element.body
+    anchored: list[list[Passage]] = []
+    notes = {kind: _notes(document, kind) for kind in ("footnote", "endnote")}
+    counts = dict.fromkeys(notes, 0)
+    for node in list(body.iter(f"{_W}footnoteReference", f"{_W}endnoteReference", f"{_DRAWING}docPr", _CHART)):
+        if node.tag == _CHART:
+            passages = _chart(document, node.get(_RELATION) or "")
+        elif node.tag == f"{_DRAWING}docPr":
+            description = one_line(node.get("descr") or "")
+            passages = [Passage("Image", description)] if description and not is_file_name(description) else []
+        else:
+            kind = etree.QName(node).localname.removesuffix("Reference")
+            counts[kind] += 1
+            text = notes[kind].get(node.get(f"{_W}id") or "", "")
+            passages = [Passage("Footnote", f"[{counts[kind]}] {text}")] if text else []
+        run = next(node.iterancestors(f"{_W}r"), None)
+        if passages and run is not None:
+            run.addnext(_run(f"{_ANCHOR}{len(anchored)}{_ANCHOR_END}"))
+            anchored.append(passages)
+    return anchored
+
+
+def _notes(document: Document, kind: str) -> dict[str, str]:
+    """The texts of the footnotes or endnotes by their ids."""
+    notes: dict[str, str] = {}
+    for relation in document.part.rels.values():
+        if relation.is_external or not relation.reltype.endswith(f"/{kind}s"):
+            continue
+        root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
+        for note in root:
+            if note.get(f"{_W}type") is None:
+                text = " ".join("".join(node.text or "" for node in note.iter(f"{_W}t")).split())
+                notes[note.get(f"{_W}id") or ""] = _MARKS.sub("", text)
+    return notes
+
+
+def _chart(document: Document, relation: str) -> list[Passage]:
+    from pptx.chart.chart import Chart
+    from pptx.oxml import parse_xml
+
+    part = document.part.rels.get(relation)
+    if part is None or part.is_external:
+        return []
+    chart = Chart(parse_xml(part.target_part.blob), None)  # type: ignore[no-untyped-call]  # python-pptx has no types
+    return list(chart_passages(chart))
 
 
 def _keep_raised_apart(paragraph: Any) -> None:
-    """A raised number behind a digit is a note or an exponent: `250⁹` must not become 2509."""
     before = ""
     for run in paragraph.iter(f"{_W}r"):
         texts = list(run.iter(f"{_W}t"))
         text = "".join(node.text or "" for node in texts)
-        raised = run.find(f"{_W}rPr/{_W}vertAlign")
-        if raised is not None and raised.get(f"{_W}val") == "superscript" and text.isdigit() and before[-1:].isdigit():
-            texts[0].text = f"^{text}" if re.search(r"(?<!\d)10$", before) else f" [{text}]"
+        position = run.find(f"{_W}rPr/{_W}vertAlign")
+        if texts and position is not None and position.get(f"{_W}val") == "superscript":
+            texts[0].text = raised(before, text)
             for node in texts[1:]:
                 node.text = ""
         before = text or before
@@ -154,27 +254,26 @@ def _outline_level(style: Any) -> int | None:
     return None
 
 
-def _notes(document: Document) -> Iterator[Passage]:
-    for relation in document.part.rels.values():
-        if relation.is_external or not _FOOTNOTES.search(relation.reltype):
-            continue
-        root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
-        for note in root:
-            text = " ".join("".join(node.text or "" for node in note.iter(f"{_W}t")).split())
-            if text and note.get(f"{_W}type") is None:
-                yield Passage("Footnote", f"[{note.get(f'{_W}id')}] {text}")
-
-
-def _passage(element: Any) -> Passage | None:
+def _passage(element: Any, caption: str) -> tuple[Passage | None, list[int]]:
+    """The passage of an element, and the numbers of the anchors in it. `caption` is that of a table that follows it."""
     if element.category == "Table":
         markup = element.metadata.text_as_html or ""
-        return table_passage(table_cells(html.fragment_fromstring(markup))) if markup else None
-    text = one_line(element.text.replace(_SHIELD, ""))
+        anchors = [int(number) for number in _ANCHORS.findall(markup)]
+        markup = _MARKS.sub("", _ANCHORS.sub("", markup))
+        cells = table_cells(html.fragment_fromstring(markup)) if markup else []
+        return table_passage(cells, caption=caption), anchors
+    anchors = [int(number) for number in _ANCHORS.findall(element.text)]
+    marked = _ANCHORS.sub("", element.text).lstrip(_SHIELD)
+    text = one_line(_MARKS.sub("", marked))
     style = element.metadata.style_name or ""
+    if marked.startswith(_LABEL) or style.lower() == "caption":
+        return Passage("FigureCaption", text), anchors
+    if marked.startswith(_FORMULA):
+        return Passage("Formula", text), anchors
     if element.category in {"Header", "Footer", "ListItem"}:
-        return Passage(element.category, text)
+        return Passage(element.category, text), anchors
     if heading := _HEADING.match(style):
-        return Passage("Title", text, depth=int(heading.group(1)))
+        return Passage("Title", text, depth=int(heading.group(1))), anchors
     if style == "Title":
-        return Passage("Title", text, depth=0)
-    return Passage("Title", text) if element.category == "Title" else prose(text)
+        return Passage("Title", text, depth=0), anchors
+    return Passage("Title", text) if element.category == "Title" else prose(text), anchors

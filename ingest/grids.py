@@ -100,6 +100,12 @@ def with_scale(table: Table, texts: Iterable[str]) -> Table:
     return table
 
 
+def has_header_row(cells: Sequence[GridCell]) -> bool:
+    """Whether the first row of the cells, wherever they stand on their sheet, heads the columns below it."""
+    top, left = min(cell.row for cell in cells), min(cell.column for cell in cells)
+    return _Grid([replace(cell, row=cell.row - top, column=cell.column - left) for cell in cells]).header_rows > 0
+
+
 class _Grid:
     """Which cell covers which position, and which rows and columns are headers."""
 
@@ -110,10 +116,12 @@ class _Grid:
             raise LimitExceededError(f"a table has more than {MAX_CELLS:,} cells; split the file")
         self.columns = max((cell.column + cell.column_span for cell in self.cells), default=0)
         self._at: dict[tuple[int, int], GridCell] = {}
+        self._below: dict[int, list[GridCell]] = {}  # by column, what stands there below the first row
         for cell in self.cells:
             for row in range(cell.row, cell.row + cell.row_span):
                 for column in range(cell.column, cell.column + cell.column_span):
-                    self._at.setdefault((row, column), cell)
+                    if self._at.setdefault((row, column), cell) is cell and row and cell.text:
+                        self._below.setdefault(column, []).append(cell)
         self.header_rows = self._count_header_rows()
         self.header_columns = self._count_header_columns()
 
@@ -157,13 +165,13 @@ class _Grid:
         first = self._row(0)
         if len(first) < 2 and not any(cell.column_span > 1 for cell in first):
             return False
-        valued = [column for column in range(self.columns) if self._is_value_column(column)]
+        valued = [column for column in self._below if self._is_value_column(column)]
         if not valued:
             return not any(is_quantity(cell.text) for cell in first)
         return not any((cell := self._at.get((0, column))) and is_quantity(cell.text) for column in valued)
 
     def _is_value_column(self, column: int) -> bool:
-        below = [cell for row in range(1, self.rows) if (cell := self._at.get((row, column))) and cell.text]
+        below = self._below[column]
         return sum(is_quantity(cell.text) for cell in below) > len(below) / 2
 
     def _spans_on(self, row: int) -> bool:

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path, PurePath
 from typing import Literal, get_args
 
+from ingest.plain_text import wide_encoding
 from kb_qa.errors import (
     DamagedFileError,
     EmptyFileError,
@@ -16,7 +17,9 @@ from kb_qa.errors import (
     UnsupportedFileError,
 )
 
-Kind = Literal["pdf", "image", "docx", "pptx", "xlsx", "epub", "html", "markdown", "text", "csv", "tsv", "email"]
+Kind = Literal[
+    "pdf", "image", "docx", "pptx", "xlsx", "opendocument", "epub", "html", "markdown", "text", "csv", "tsv", "email"
+]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -35,6 +38,9 @@ _SUFFIXES: dict[str, Kind] = {
     ".pptm": "pptx",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
+    ".odt": "opendocument",
+    ".ods": "opendocument",
+    ".odp": "opendocument",
     ".epub": "epub",
     ".html": "html",
     ".htm": "html",
@@ -147,7 +153,7 @@ def _by_entries(path: Path, name: str) -> tuple[Kind | None, str]:
         if "[Content_Types].xml" in entries and any(entry.startswith(prefix) for entry in entries):
             return kind, words  # type: ignore[return-value]  # the three literals are kinds
     if mimetype.startswith(b"application/vnd.oasis.opendocument"):
-        return None, "an OpenDocument file; save it as .docx, .xlsx or .pptx"
+        return "opendocument", "an OpenDocument file"
     return None, "a ZIP archive; unpack it first"
 
 
@@ -193,7 +199,7 @@ def _by_name(name: str, claimed: Kind | None, head: bytes) -> Kind:
 
 def _is_wide_text(head: bytes) -> bool:
     """UTF-16 or UTF-32: a byte order mark, or a zero in nearly every second byte of the sample."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")) or wide_encoding(head):
         return True
     half = max(len(head) // 2, 1)
     return any(head[start::2].count(0) > 0.6 * half and head[1 - start :: 2].count(0) < 0.1 * half for start in (0, 1))

@@ -21,6 +21,7 @@ class Limits:
     max_inflated_mb: int = 500
     seconds: int = 900
     memory_mb: int = 6000
+    render_office: bool = False  # print Office files to pages, where LibreOffice is installed
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:
@@ -31,6 +32,7 @@ class Limits:
             max_inflated_mb=settings.max_inflated_mb,
             seconds=settings.parse_seconds,
             memory_mb=settings.parse_memory_mb,
+            render_office=settings.render_office,
         )
 
 

@@ -13,13 +13,16 @@ from collections.abc import Iterator
 
 from lxml import etree, html  # type: ignore[import-untyped]  # ships no types
 
+from ingest.formulas import formula_text
 from ingest.grids import MAX_CELLS, GridCell, table_passage
-from ingest.passages import Passage, prose
+from ingest.hidden_styles import hiding_selectors, is_hidden_by
+from ingest.passages import Passage, prose, raised
 from kb_qa.errors import LimitExceededError
 
 # Marks of ours inside the prepared markup; a document's own are removed first.
 _SHIELD, _CAPTION, _TABLE, _TABLE_END = "\ue000", "\ue001", "\ue002", "\ue003"
 _MARKS = re.compile("[\ue000-\ue003]")
+_UNSEEN = re.compile("[\ue000-\ue003\xad]|&shy;|&#173;")  # marks and soft hyphens
 _PLACEHOLDER = re.compile(f"{_TABLE}(\\d+){_TABLE_END}")
 
 _NEVER_TEXT = (
@@ -39,10 +42,8 @@ _RENAMED = {
     "dt": "p",
     "ins": "span",
 }
-_HIDING = re.compile(
-    r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d]))"
-)
 _SHIELDED = re.compile(r"^(\s*)(?=[^\w\s\ue000-\ue003]|\S\s*$)")
+_TABLE_PARTS = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption")
 _MAX_SPAN = 1000  # browsers' own bound for columns
 _MAX_DEPTH = 120
 
@@ -72,12 +73,15 @@ def html_passages(text: str) -> tuple[list[Passage], str, tuple[str, ...]]:
 
 
 def markdown_passages(text: str) -> tuple[list[Passage], str, tuple[str, ...]]:
-    """As partition_md does, by Python-Markdown; front matter is kept as text and gives the title."""
-    import markdown  # type: ignore[import-untyped]  # ships no types
+    """As HTML; front matter is kept as text and gives the title.
+
+    Not by Python-Markdown, as partition_md does: it runs lists that are indented by two or three blanks into one line.
+    """
+    from markdown_it import MarkdownIt
 
     front = re.match(r"---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", text, re.DOTALL)
     body = text[front.end() :] if front else text
-    passages, title, flags = html_passages(markdown.markdown(body, extensions=["tables", "fenced_code", "sane_lists"]))
+    passages, title, flags = html_passages(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(body))
     if front and front.group(1).strip():
         passages.insert(0, Passage("CodeSnippet", front.group(1).strip()))
         found = re.search(r"^title:[ \t]*(.+)$", front.group(1), re.MULTILINE)
@@ -125,13 +129,15 @@ _BREAKING = frozenset({"br", "p", "div", "li", "ul", "ol", "h1", "h2", "h3", "h4
 
 def _tree(text: str) -> html.HtmlElement | None:
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
-    data = _MARKS.sub("", text).encode("utf-8", "replace")
+    data = _UNSEEN.sub("", text).encode("utf-8", "replace")
     if not data.strip():
         return None
     try:
         root = html.document_fromstring(data, parser=parser)
     except etree.ParserError:  # nothing but comments
         return None
+    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):  # the rest of the page is left out
+        raise LimitExceededError("the page nests its elements more than 2,000 deep; save it as text or PDF")
     return _flattened(root)
 
 
@@ -150,14 +156,11 @@ def _flattened(root: html.HtmlElement) -> html.HtmlElement:
 
 
 def _remove_hidden(root: html.HtmlElement) -> bool:
-    """Removes what never is text and what inline style hides; whether anything with text was hidden."""
-    hidden = [
-        node
-        for node in root.iter(etree.Element)
-        if node.get("hidden") is not None or _HIDING.search((node.get("style") or "").lower())
-    ]
+    """Removes what never is text and what a style hides; whether anything with text was hidden."""
+    selectors = hiding_selectors("\n".join(node.text or "" for node in root.iter("style")))
+    hidden = [node for node in root.iter(etree.Element) if is_hidden_by(node, selectors)]
     found = any(text.strip() for node in hidden for text in node.itertext())
-    removed = hidden + list(root.iter(*_NEVER_TEXT.split(), "del", "head"))
+    removed = hidden + list(root.iter(*_NEVER_TEXT.split(), "del", "s", "head"))
     for node in removed:
         if node is not root and node.getparent() is not None:
             node.drop_tree()
@@ -165,6 +168,10 @@ def _remove_hidden(root: html.HtmlElement) -> bool:
 
 
 def _rename_blocks(root: html.HtmlElement) -> None:
+    for formula in list(root.iter("math", "{*}math")):
+        written = html.Element("span")
+        written.text, written.tail = formula_text(formula), formula.tail
+        formula.getparent().replace(formula, written)
     for node in root.iter(*_RENAMED):
         node.tag = _RENAMED[node.tag]
     for node in root.iter("figcaption"):
@@ -175,16 +182,13 @@ def _rename_blocks(root: html.HtmlElement) -> None:
 
 
 def _keep_apart(node: html.HtmlElement) -> None:
-    """A raised number after a digit is a note or an exponent: `250⁹` must not become 2509."""
-    raised = "".join(node.itertext()).strip()
-    if not raised.isdigit():
-        return
     previous = node.getprevious()
     before = (previous.tail if previous is not None else node.getparent().text) or ""
-    if before[-1:].isdigit():
+    text = "".join(node.itertext()).strip()
+    if (apart := raised(before, text)) != text:
         for child in list(node):
             node.remove(child)
-        node.text = f"^{raised}" if re.search(r"(?<!\d)10$", before) else f" [{raised}]"
+        node.text = apart
 
 
 def _cut_tables(root: html.HtmlElement) -> list[Passage]:
@@ -192,9 +196,10 @@ def _cut_tables(root: html.HtmlElement) -> list[Passage]:
     passages: list[Passage] = []
     for table in list(root.iter("table")):
         if _is_layout(table):
-            for node in list(table.iter("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption")):
-                if node is table or _owner(node) is table:
-                    node.tag = "div"
+            own = [node for node in table.iter(*_TABLE_PARTS) if _owner(node) is table]
+            for node in [table, *own]:
+                node.tag = "div"
+    _lift_tables(root)
     for table in list(root.iter("table")):
         caption = " ".join(" ".join(table.xpath("./caption//text()")).split())
         passage = table_passage(table_cells(table), caption=caption)
@@ -209,6 +214,20 @@ def _cut_tables(root: html.HtmlElement) -> list[Passage]:
     return passages
 
 
+def _lift_tables(root: html.HtmlElement) -> None:
+    """Puts a table that stands in a cell of a data table behind the outermost one, under the label of its row."""
+    for table in reversed([table for table in root.iter("table") if _owner(table) is not None]):
+        outer = list(table.iterancestors("table"))[-1]
+        row = next(table.iterancestors("tr"), None)
+        label = cell_text(row[0]) if row is not None and len(row) and table not in row[0].iter() else ""
+        holder = html.Element("div")
+        if label:
+            holder.append(_paragraph(_CAPTION + label))
+        table.getparent().remove(table)
+        holder.append(table)
+        outer.addnext(holder)
+
+
 def _paragraph(text: str) -> html.HtmlElement:
     node = html.Element("p")
     node.text = text
@@ -216,7 +235,9 @@ def _paragraph(text: str) -> html.HtmlElement:
 
 
 def _is_layout(table: html.HtmlElement) -> bool:
-    if table.get("role") in {"presentation", "none"} or table.find(".//table") is not None:
+    if table.get("role") in {"presentation", "none"}:
+        return True
+    if table.find(".//table") is not None and not any(_owner(head) is table for head in table.iter("th", "caption")):
         return True
     return len(table.findall(".//td")) + len(table.findall(".//th")) <= 1
 

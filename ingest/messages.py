@@ -10,15 +10,18 @@ from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 
+from ingest.discover import display_name
 from ingest.markup import html_passages
 from ingest.passages import Passage
 from ingest.plain_text import decode, text_passages
 
+_NAMED = 10  # attachments that a flag names
+_NAME_LENGTH = 100
 _SHOWN = ("From", "To", "Cc", "Date")
 
 
 def message_passages(data: bytes) -> tuple[list[Passage], str, tuple[str, ...]]:
-    """Passages, the subject and flags. Attachments are not read: a flag names their number."""
+    """Passages, the subject and flags. Attachments are not read: a flag names them."""
     message = BytesParser(policy=policy.default).parsebytes(data)
     subject = _header(message, "Subject")
     passages = [Passage("Title", subject, depth=0)] if subject else []
@@ -26,9 +29,19 @@ def message_passages(data: bytes) -> tuple[list[Passage], str, tuple[str, ...]]:
     body, flags = _body(message)
     # The subject is the outermost heading; the body's own headings stand below it.
     passages += [_below(passage) for passage in body] if subject else body
-    if attachments := sum(1 for _ in message.iter_attachments()):
-        flags = (*flags, f"{attachments} attachments not read")
+    if names := [_attachment_name(part) for part in message.iter_attachments()]:
+        shown = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+        flags = (*flags, f"{len(names)} attachments not read: {shown}")
     return passages, subject, flags
+
+
+def _attachment_name(part: EmailMessage) -> str:
+    """The attachment's name, safe to show, or its type where it has none."""
+    try:
+        name = part.get_filename() or part.get_content_type()
+    except (ValueError, IndexError, AttributeError):
+        name = part.get_content_type()
+    return display_name(name)[:_NAME_LENGTH]
 
 
 def _header(message: EmailMessage, name: str) -> str:

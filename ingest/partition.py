@@ -50,7 +50,7 @@ def partition(path: Path, document_id: str, kind: Kind, *, limits: Limits) -> Pa
         read = _READERS[kind](path, limits)
     except RejectedFileError:
         raise
-    except _PARSER_FAILURES as error:
+    except PARSER_FAILURES as error:
         raise DamagedFileError(f"the file is damaged: {type(error).__name__}: {_one_line(error)}") from error
     elements = elements_of(_scaled(read.passages), document_id)
     if not any(element.category != "Title" or not read.pages for element in elements):
@@ -140,6 +140,7 @@ def _damage() -> tuple[type[Exception], ...]:
         etree.LxmlError,
         zipfile.BadZipFile,
         zipfile.LargeZipFile,
+        SyntaxError,  # the standard library's XML parser
         EOFError,
         OSError,
         LookupError,
@@ -152,7 +153,7 @@ def _damage() -> tuple[type[Exception], ...]:
     )
 
 
-_PARSER_FAILURES = _damage()
+PARSER_FAILURES = _damage()
 
 
 def _read_docx(path: Path, limits: Limits) -> _Read:

@@ -30,6 +30,18 @@ def prose(text: str, *, page: int | None = None, hidden: str = "") -> Passage:
     return Passage(category, text, page=page, hidden=hidden)
 
 
+def is_file_name(text: str) -> bool:
+    """Whether a picture's description is the name of its file, which programs put there."""
+    return bool(re.search(r"\.(?:png|jpe?g|gif|bmp|tiff?|svg|webp|emf|wmf)$", text.strip(), re.IGNORECASE))
+
+
+def raised(before: str, text: str) -> str:
+    """A raised number behind a digit, kept apart: a note or an exponent; `250⁹` must not become 2509."""
+    if not re.fullmatch(r"[-−–+]?\d+", text) or not before[-1:].isdigit():
+        return text
+    return f"^{text}" if not text.isdigit() or re.search(r"(?<!\d)10$", before) else f" [{text}]"
+
+
 def elements_of(passages: Iterable[Passage], document_id: str) -> tuple[Element, ...]:
     """Elements in order, each under the path of headings above it.
 

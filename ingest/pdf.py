@@ -11,6 +11,7 @@ import pymupdf
 
 from ingest.document_reader import Progress, Source, read_document, silence_mupdf
 from ingest.image import parse_image
+from ingest.inflated import check_inflated
 from ingest.limits import Limits, check_pages, check_size
 from ingest.upright import bake_rotated_annotations
 from kb_qa.elements import ParsedDocument
@@ -40,6 +41,7 @@ def opened_pdf(path: Path, document_id: str, *, limits: Limits) -> Iterator[Sour
     with _opened(path) as document:
         count = _page_count(document, path)
         check_pages(path, count, limits)
+        check_inflated(document, path.name, limits)
         flags = ("repaired",) if document.is_repaired else ()
         bake_rotated_annotations(document)
         yield Source(document, path.name, document_id, flags=flags)

@@ -32,7 +32,11 @@ _ENDS_SENTENCE = re.compile(r"[.!?…。！？；;:：,，、]$")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
 _CHAPTER_DEPTH = {"部": 0, "编": 0, "篇": 0, "章": 0, "节": 1}
 _SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷†‡‰][^\W\d_]")
+_SENTENCE_BREAK = re.compile(r"[.!?…]\s+|[。！？；]")
+_LONGEST = 4000  # characters of a passage
 _NEARLY_ALL = 0.97
+_CHINESE = 0.7  # plausibility of real text; of other bytes read as UTF-16 it is far lower
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_ACCENTED = 0.3
 _WRAPPED_SHARE = 0.7  # a line at least this long, beside the longest of its paragraph, was broken to fit
 
@@ -63,9 +67,26 @@ def _wide(data: bytes) -> str:
     if len(sample) % 2:
         sample = sample[:-1]
     if 0 not in sample:
-        return ""
+        return wide_encoding(sample)
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def wide_encoding(sample: bytes) -> str:
+    """`utf-16-le` or `utf-16-be` for bytes that are such text without zeros: Chinese throughout; "" for others.
+
+    Asked only where a control character stands in the bytes, which no other encoding has.
+    """
+    if not _CONTROL.search(sample):
+        return ""
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = sample[: len(sample) // 2 * 2].decode(encoding, "ignore")
+        plain = sum(char in "\r\n\t" or (char.isprintable() and ord(char) < 128) for char in text)
+        rest = [char for char in text if ord(char) > 127]
+        korean = any("\uac00" <= char <= "\ud7af" for char in rest)  # what GB 18030 looks like; Korean has blanks
+        if rest and not korean and plain + len(rest) > _NEARLY_ALL * len(text) and _plausibility(text) > _CHINESE:
+            return encoding
+    return ""
 
 
 def _guessed(data: bytes) -> tuple[str, str]:
@@ -159,8 +180,20 @@ def _paragraph_passages(lines: list[str]) -> Iterator[Passage]:
         pending = _joined(pending, line.strip()) if pending else line.strip()
         last = index + 1 == len(lines)
         if last or _LIST_ITEM.match(lines[index + 1]) or not _is_wrapped(line, longest):
-            yield Passage("ListItem", pending) if _LIST_ITEM.match(pending) else prose(pending)
+            for piece in _cut(pending):
+                yield Passage("ListItem", piece) if _LIST_ITEM.match(piece) else prose(piece)
             pending = ""
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Pieces that a reader can take in: a log or a dump may be one line of megabytes. Cut at a sentence or a blank."""
+    while len(text) > _LONGEST:
+        ends = [match.end() for match in _SENTENCE_BREAK.finditer(text, _LONGEST // 2, _LONGEST)]
+        at = ends[-1] if ends else text.rfind(" ", _LONGEST // 2, _LONGEST) + 1 or _LONGEST
+        yield text[:at].strip()
+        text = text[at:]
+    if text.strip():
+        yield text.strip()
 
 
 def _is_wrapped(line: str, longest: int) -> bool:

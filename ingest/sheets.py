@@ -11,7 +11,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ingest.grids import MAX_CELLS, GridCell, lay_out, with_text
 from ingest.number_formats import displayed
 from ingest.passages import Passage
+from ingest.sheet_areas import areas, split_titles
 from kb_qa.errors import LimitExceededError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ ROWS_PER_TABLE = 500  # a longer table becomes several elements, so that reading
 
 # A formula that its writer stored no value for: `<c …><f>…</f></c>`, or with an empty `<v>`.
 _VALUELESS = re.compile(rb"(?:</f>|<f[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+
+_NAMED_DELIMITER = re.compile(r"sep=(.)\r?\n")  # a first line that spreadsheets write and read, and do not show
 
 
 def workbook_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
@@ -46,6 +49,8 @@ def workbook_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
         passages += _sheet_passages(sheet, flags)
     if count := _valueless_formulas(path):
         flags.append(f"{count} formulas have no stored value; open and save the file in a spreadsheet")
+    if pictures := _pictures(path):
+        flags.append(f"{pictures} pictures not read")
     return passages, _title(workbook), tuple(flags)
 
 
@@ -59,6 +64,11 @@ def _valueless_formulas(path: Path) -> int:
         return sum(len(_VALUELESS.findall(archive.read(name))) for name in names)
 
 
+def _pictures(path: Path) -> int:
+    with zipfile.ZipFile(path) as archive:
+        return sum(name.startswith("xl/media/") for name in archive.namelist())
+
+
 def _sheet_passages(sheet: Worksheet, flags: list[str]) -> Iterator[Passage]:
     cells, left_out = _visible_cells(sheet)
     if left_out:
@@ -67,7 +77,7 @@ def _sheet_passages(sheet: Worksheet, flags: list[str]) -> Iterator[Passage]:
         return
     hidden = "" if sheet.sheet_state == "visible" else "the sheet is hidden"
     yield Passage("Title", sheet.title, depth=0, hidden=hidden)
-    for block in _blocks(cells):
+    for block in areas(cells):
         yield from _table_passages(block, hidden)
 
 
@@ -85,12 +95,15 @@ def _visible_cells(sheet: Worksheet) -> tuple[list[GridCell], int]:
             if cell.row in hidden_rows or cell.column in hidden_columns:
                 left_out += 1
                 continue
+            text = displayed(cell.value, cell.number_format)
+            if not text:
+                continue
             merged = spans.get((cell.row, cell.column))
             cells.append(
                 GridCell(
                     row=cell.row - 1,
                     column=cell.column - 1,
-                    text=displayed(cell.value, cell.number_format),
+                    text=text,
                     row_span=merged.size["rows"] if merged else 1,
                     column_span=merged.size["columns"] if merged else 1,
                     address=cell.coordinate,
@@ -109,26 +122,12 @@ def _hidden_columns(sheet: Worksheet) -> set[int]:
     }
 
 
-def _blocks(cells: Iterable[GridCell]) -> Iterator[list[GridCell]]:
-    """The cells between blank rows: a sheet often holds several tables and notes, one below the other."""
-    block: list[GridCell] = []
-    end = 0
-    for cell in cells:
-        if block and cell.row > end:
-            yield block
-            block = []
-        block.append(cell)
-        end = max(end, cell.row + cell.row_span)
-    if block:
-        yield block
-
-
-def _table_passages(block: list[GridCell], hidden: str = "") -> Iterator[Passage]:
+def _table_passages(block: Sequence[GridCell], hidden: str = "") -> Iterator[Passage]:
     """A block as tables of at most ROWS_PER_TABLE rows, numbered from the block's own corner."""
     top = min(cell.row for cell in block)
     left = min(cell.column for cell in block)
     cells = [replace(cell, row=cell.row - top, column=cell.column - left) for cell in block]
-    titles, cells = _split_titles(cells)
+    titles, cells = split_titles(cells)
     for title in titles:
         table, text = lay_out([title])
         yield Passage("Table", text, table=table, hidden=hidden)
@@ -144,22 +143,6 @@ def _table_passages(block: list[GridCell], hidden: str = "") -> Iterator[Passage
             yield Passage("Table", text, table=piece, hidden=hidden)
 
 
-def _split_titles(cells: list[GridCell]) -> tuple[list[GridCell], list[GridCell]]:
-    """Leading rows of one cell above a wider table are its title; they stay citable as cells of their own."""
-    rows: dict[int, list[GridCell]] = {}
-    for cell in cells:
-        rows.setdefault(cell.row, []).append(cell)
-    leading: list[GridCell] = []
-    for row in sorted(rows):
-        if len(rows[row]) > 1:
-            break
-        leading += rows[row]
-    if len(leading) == len(rows):
-        return [], cells
-    first = len(leading)
-    return leading, [replace(cell, row=cell.row - first) for cell in cells[first:]]
-
-
 def delimited_passages(text: str, *, delimiter: str = "") -> list[Passage]:
     """Passages of CSV or TSV text; without a `delimiter` the likeliest of comma, semicolon, tab and bar.
 
@@ -170,14 +153,17 @@ def delimited_passages(text: str, *, delimiter: str = "") -> list[Passage]:
 
     csv.field_size_limit(16 * 1024 * 1024)
     cells: list[GridCell] = []
+    named = _NAMED_DELIMITER.match(text)
+    if named:
+        delimiter, text = named.group(1), text[named.end() :]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or _delimiter(text))
-    for row, values in enumerate(reader):
+    for row, values in enumerate(reader, 1 if named else 0):
         for column, value in enumerate(values):
             if value.strip():
                 cells.append(GridCell(row, column, value, address=f"{get_column_letter(column + 1)}{row + 1}"))
         if len(cells) > MAX_CELLS:
             raise LimitExceededError(f"the table has more than {MAX_CELLS:,} cells; split the file")
-    return [passage for block in _blocks(cells) for passage in _table_passages(block)]
+    return [passage for block in areas(cells) for passage in _table_passages(block)]
 
 
 def _delimiter(text: str) -> str:

@@ -54,6 +54,31 @@ def blob_place(root: Path, document_id: str) -> Path:
     return root / document_id[:2] / document_id[2:]
 
 
+def rendering_place(original: Path) -> Path:
+    """Where the pages that were printed of an original stand, or would stand: beside it."""
+    return original.with_name(f"{original.name}.pdf")
+
+
+def keep_rendering(root: Path, document_id: str, data: bytes) -> None:
+    """Stores the pages printed of an original, whole or not at all; without any, removes those of an earlier parse."""
+    place = rendering_place(blob_place(root, document_id))
+    if not data:
+        place.unlink(missing_ok=True)
+        return
+    handle, name = tempfile.mkstemp(dir=root, prefix=".incoming-")
+    copy = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as target:
+            target.write(data)
+            target.flush()
+            os.fsync(target.fileno())
+        copy.replace(place)
+        _sync_directory(place.parent)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+
+
 def remove_leftovers(root: Path) -> None:
     """Deletes copies that a killed process left half done; only for the one ingest writer."""
     for leftover in root.glob(".incoming-*"):

@@ -142,13 +142,17 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What one parse of one document yields. `flags` are facts for a reader ("repaired", "page 3 unreadable")."""
+    """What one parse of one document yields. `flags` are facts for a reader ("repaired", "page 3 unreadable").
+
+    `rendering` is the PDF that the pages and boxes are those of, where the document itself has no pages.
+    """
 
     pages: tuple[Page, ...]
     elements: tuple[Element, ...]
     parser: str
     title: str = ""
     flags: tuple[str, ...] = ()
+    rendering: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from kb_qa.arrows import (
     settle_names,
     take_arrow,
 )
-from kb_qa.blobs import blob_place, remove_leftovers, store_blob
+from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.elements import Chunk, ParsedDocument
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
@@ -162,7 +162,8 @@ class Ledger(LedgerIndex):
             return int(connection.execute(select(versions.c.attempts).where(versions.c.id == version)).scalar_one())
 
     def store_parse(self, version: int, parsed: ParsedDocument) -> None:
-        """parsing → parsed, with all pages and elements."""
+        """parsing → parsed, with all pages and elements, and the pages that were printed to be read."""
+        keep_rendering(self._blobs, self.version(version).document_id, parsed.rendering)
         page_rows = [{"version_id": version, "number": page.number, "page": to_data(page)} for page in parsed.pages]
         self._insert_in(version, "parsing", pages, page_rows)
         for start in range(0, len(parsed.elements), BATCH):
@@ -252,6 +253,7 @@ class Ledger(LedgerIndex):
         if not live and not place.is_file():
             raise NotFoundError(f"no document {document_id!r}")
         self._purge_document(document_id)
+        rendering_place(place).unlink(missing_ok=True)
         place.unlink(missing_ok=True)
 
     # What stands in the ledger

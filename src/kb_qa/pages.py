@@ -14,6 +14,7 @@ from pathlib import Path
 import pymupdf
 from PIL import Image, ImageOps
 
+from kb_qa.blobs import rendering_place
 from kb_qa.elements import content_id
 from kb_qa.errors import (
     DamagedFileError,
@@ -35,6 +36,8 @@ MAX_MEGAPIXELS = 25
 MINIMUM_POINTS = 8.0
 
 _POINTS_PER_INCH = 72
+_ORIENTATION = 0x0112  # the EXIF tag
+_TURNED = range(2, 9)
 
 _IMAGE_FORMATS = frozenset({"Image", "TIFF", "BMP", "PNM"})  # in PyMuPDF's words
 
@@ -127,25 +130,43 @@ def _page(path: Path, number: int) -> Iterator[pymupdf.Page]:
 
 
 def open_document(path: Path) -> pymupdf.Document:
-    """As `pymupdf.open`, for WebP too, which MuPDF cannot open: it becomes a PNG in memory, turned as its EXIF says."""
+    """As `pymupdf.open`, and turned as EXIF says, as MuPDF does for JPEG alone.
+
+    WebP, which MuPDF cannot open, and a PNG or a TIFF of one page that is to be turned become a PNG in memory.
+    """
     with path.open("rb") as file:
         head = file.read(12)
-    if head[:4] != b"RIFF" or head[8:] != b"WEBP":
+    is_webp = head[:4] == b"RIFF" and head[8:] == b"WEBP"
+    if not is_webp and not (head.startswith((b"\x89PNG", b"II*\x00", b"MM\x00*")) and _is_turned(path)):
         return pymupdf.open(path)
     with Image.open(path) as picture:
         dpi = picture.info.get("dpi", (IMAGE_DPI, IMAGE_DPI))
         stream = io.BytesIO()
-        ImageOps.exif_transpose(picture).convert("RGB").save(stream, "PNG", dpi=dpi, compress_level=1)
+        turned = ImageOps.exif_transpose(picture).convert("RGBA")
+        paper = Image.new("RGBA", turned.size, "white")  # what is transparent has colours of its own, which nobody sees
+        Image.alpha_composite(paper, turned).convert("RGB").save(stream, "PNG", dpi=dpi, compress_level=1)
     return pymupdf.open(stream=stream.getvalue(), filetype="png")
+
+
+def _is_turned(path: Path) -> bool:
+    try:
+        with Image.open(path) as picture:
+            return picture.getexif().get(_ORIENTATION, 1) in _TURNED and getattr(picture, "n_frames", 1) == 1
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # MuPDF says what is wrong with it
+        return False
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[pymupdf.Document]:
-    """A PDF or an image, by its bytes and not its name: an HTML file under a PDF's name stays closed."""
+    """A PDF or an image, by its bytes and not its name: an HTML file under a PDF's name stays closed.
+
+    Of a document without pages of its own, the pages that were printed of it.
+    """
     if not path.is_file():
         raise NotFoundError(f"there is no file {path.name!r}")
+    printed = rendering_place(path)
     try:
-        document = open_document(path)
+        document = open_document(printed if printed.is_file() else path)
     except pymupdf.EmptyFileError as error:
         raise EmptyFileError(f"the file {path.name!r} is empty") from error
     except (pymupdf.FileDataError, RuntimeError, ValueError) as error:

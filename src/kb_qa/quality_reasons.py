@@ -20,6 +20,11 @@ _CHINESE = (
         r"text inside some pictures was not read: there are too many or they are too large",
         "部分图片过多或过大，其中的文字未识读",
     ),
+    (
+        r"the rows and columns of a table are not sure \(confidence ([\d.]+)\)",
+        r"一个表格的行列划分不确定（置信度 \1）",
+    ),
+    (r"read without layout and tables", "未作版面与表格分析，仅读取文本层"),
     (r"tables could not be looked for", "未能查找表格"),
     (r"parts of the page are damaged and may be missing", "页面部分内容已损坏，可能有缺失"),
     (r"unreadable: its content is damaged", "无法读取：内容已损坏"),

@@ -32,6 +32,7 @@ class Settings:
     max_file_mb: int = 200
     max_inflated_mb: int = 500
     max_megapixels: int = 25  # a render
+    render_office: bool = False  # LibreOffice prints Office files, so that they have pages
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
