@@ -63,7 +63,7 @@ def broken(*arguments: object, **options: object) -> Any:
     raise RuntimeError("code=7: raw text of the library")
 
 
-@pytest.mark.parametrize("part", ["predict_layout", "find_tables", "_pictures", "_content"])
+@pytest.mark.parametrize("part", ["predict_layout", "find_tables", "_pictures", "read_content"])
 def test_b18_a_text_layer_is_read_whatever_else_fails(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     """Without a layout model, tables or pictures the words are kept with their boxes, and a flag says so (B9, B18)."""
     document = pymupdf.open()

@@ -182,7 +182,7 @@ def test_b2_an_empty_grid_and_a_box_are_no_tables(tmp_path: Path) -> None:
     assert "Text outside of every frame stays as well." in joined
 
 
-@dataclass(slots=True)
+@dataclass
 class EmptyFinder:
     """A page whose table finder finds a table without cells: reading its box raises."""
 
@@ -196,6 +196,9 @@ class EmptyFinder:
 
     def find_tables(self, **_: object) -> EmptyFinder:
         return self
+
+    def get_text(self, *_: object) -> str:
+        return ""
 
     @property
     def tables(self) -> list[EmptyFinder.Found]:
@@ -295,7 +298,7 @@ def test_control_characters_are_no_part_of_a_cell() -> None:
     assert filled(rows) == [["Item", "2024"], ["Sales", "4,812.5"], ["Tax", ""], ["Net", "1"]]
 
 
-@dataclass(slots=True)
+@dataclass
 class FoundGrid:
     """A page whose table finder finds one grid, and a finder's table of these cells."""
 
@@ -303,6 +306,9 @@ class FoundGrid:
 
     def find_tables(self, **_: object) -> FoundGrid:
         return self
+
+    def get_text(self, *_: object) -> str:
+        return ""
 
     @property
     def tables(self) -> list[FoundGrid]:
