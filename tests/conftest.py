@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 from tests.sample_kb import SAMPLES, Run, run
+
+# On a busy machine a first example that loads a model or compiles patterns takes seconds, and proves nothing by it.
+settings.register_profile("kb-qa", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("kb-qa")
 
 
 @pytest.fixture

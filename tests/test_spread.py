@@ -61,7 +61,7 @@ def long_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(PAGES):
             page = document.new_page(width=595, height=842)
             page.insert_text((72, 40), "Annual report", fontsize=10)
-            page.insert_textbox((72, 90, 500, 780), PROSE * 12, fontsize=10, align=pymupdf.TEXT_ALIGN_JUSTIFY)
+            page.insert_textbox((72, 90, 500, 780), PROSE * 38, fontsize=10, align=pymupdf.TEXT_ALIGN_JUSTIFY)
             page.insert_text((290, 820), str(number + 1), fontsize=10)
         document.save(path)
     return path
@@ -83,7 +83,7 @@ def test_a_short_document_is_one_task(tmp_path: Path) -> None:
     """Counting it is reading it."""
     path = tmp_path / "short.pdf"
     with pymupdf.open() as document:
-        document.new_page().insert_textbox((72, 72, 500, 780), PROSE * 12, fontsize=10)
+        document.new_page().insert_textbox((72, 72, 500, 780), PROSE * 38, fontsize=10)
         document.save(path)
     pool = PatientPool()
     future = SpreadingPool(pool, pool.limits).submit(path, "d", "pdf")
