@@ -139,10 +139,20 @@ def _fits_beside(last: PrintedLine, line: PrintedLine) -> bool:
 
 
 def looks_like_columns(lines: Sequence[PrintedLine]) -> bool:
-    """Whether most rows of a supposed paragraph have a wide gap at one place: it is two columns side by side."""
+    """Whether a supposed paragraph is two columns side by side.
+
+    Most of its rows have a wide gap; or some have, at one place that no line crosses: one column may be shorter.
+    """
     rows = [row for row in visual_rows(lines) if row]
+    gaps = [pair for row in rows for pair in itertools.pairwise(row) if _far_apart(*pair)]
     split = [row for row in rows if any(_far_apart(left, right) for left, right in itertools.pairwise(row))]
-    return len(split) >= 2 and len(split) * 2 > len(rows)
+    if len(split) >= 2 and len(split) * 2 > len(rows):
+        return True
+    if len(split) < GUTTER_ROWS:
+        return False
+    start, end = max(left.bbox.x1 for left, _ in gaps), min(right.bbox.x0 for _, right in gaps)
+    middle = (start + end) / 2
+    return end - start >= LEAST_GUTTER and not any(line.bbox.x0 < middle < line.bbox.x1 for line in lines)
 
 
 def _far_apart(left: PrintedLine, right: PrintedLine) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingest.drafts import Draft, text_draft
+from ingest.line_groups import in_reading_order
 from ingest.page_text import is_cjk
 
+NESTED = 0.8  # share of a box that lies in another
 HYPHENS = "-\u2010\u2011\u00ad"
 RAGGED = 0.2  # of the width: a line may end so far from the right side for want of room for the next word
 OPEN_ENDS = ",，、-–—(（$€£¥"
@@ -16,9 +18,12 @@ FEW_CHARACTERS = 10  # the same of Chinese
 
 
 def paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
-    """Paragraphs that the model cut between two lines, in the middle of a sentence, are one again."""
+    """Paragraphs that the model cut between two lines, in the middle of a sentence, are one again.
+
+    So are two of which one stands within the other: the model gave some lines of a paragraph a box of their own.
+    """
     result: list[Draft] = []
-    for draft in sorted(drafts, key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
+    for draft in sorted(_nested_joined(drafts), key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
         above = [index for index, other in enumerate(result) if _runs_into(other, draft)]
         if above:
             index = above[-1]
@@ -27,6 +32,28 @@ def paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
         else:
             result.append(draft)
     return result
+
+
+def _nested_joined(drafts: Sequence[Draft]) -> list[Draft]:
+    result: list[Draft] = []
+    for draft in sorted(drafts, key=lambda draft: -draft.bbox.area):
+        around = next((index for index, other in enumerate(result) if _is_within(draft, other)), None)
+        if around is None:
+            result.append(draft)
+        else:
+            lines = in_reading_order([*result[around].lines, *draft.lines])
+            result[around] = text_draft(result[around].category, lines, origin=draft.origin)
+    return result
+
+
+def _is_within(draft: Draft, other: Draft) -> bool:
+    return (
+        draft.category == other.category == "NarrativeText"
+        and abs(draft.size - other.size) <= 0.1 * other.size
+        and draft.lines[0].direction == other.lines[0].direction == "right"
+        and len(other.lines) > 1
+        and draft.bbox.overlap(other.bbox) > NESTED
+    )
 
 
 def _runs_into(above: Draft, below: Draft) -> bool:

@@ -16,7 +16,7 @@ from kb_qa.elements import Word
 HYPHENS = "-\u2010\u2011"
 KEPT_PREFIXES = frozenset({"non", "self", "well", "ex", "quasi", "semi", "cross", "post", "mid", "all", "so"})
 KEPT_ENDS = frozenset(
-    "term based related owned backed weighted denominated looking adjusted linked driven bearing wide".split()
+    "term based related owned backed weighted denominated looking adjusted linked driven bearing".split()
 )
 # After these the hyphen before stands for a part that follows later: `long- and short-term`.
 SUSPENDING = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y", "o"})

@@ -10,9 +10,11 @@ pages have none.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import re
+import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -69,7 +71,8 @@ class Outcome:
 
 
 def our_reading(path: Path, kind: str) -> Reading:
-    parsed = parse_document(path, "document", kind, limits=Limits())  # type: ignore[arg-type]  # one of the literals
+    with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):  # where the language model is linked
+        parsed = parse_document(path, "document", kind, limits=Limits())  # type: ignore[arg-type]  # of the literals
     shown = [element for element in parsed.elements if not element.hidden]
     return Reading(
         text="\n".join(element.text for element in shown if element.category not in FURNITURE),
@@ -274,7 +277,7 @@ def main() -> None:
             name = re.match(rf"(.*?\.{kind})\.", truth.name)
             if name is None or options.only not in truth.name:
                 continue
-            path = options.corpus / "files" / name[1]
+            path = (options.corpus / "files" / name[1]).resolve()
             baseline = mupdf_reading(path) if kind == "pdf" else Reading("")
             outcomes.extend(judge(truth, our_reading(path, kind), baseline))
         report(suffix, outcomes, has_baseline=kind == "pdf")

@@ -172,11 +172,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--misses", type=int, default=0, help="how many missed words to print of each file")
+    parser.add_argument("--only", default="", help="files whose name holds this")
     options = parser.parse_args()
     silence_mupdf()
     lines = [f"{'':<28} {'':>6} {'ours':^23} {'PyMuPDF':^23}"]
     lines.append(f"{'file':<28} {'n':>6}" + 2 * f" {'words':>7} {'runs':>7} {'boxes':>7}")
-    for path in sorted((options.corpus / "gt").glob("*.words.json")):
+    for path in sorted((options.corpus / "gt").glob(f"*{options.only}*.words.json")):
         lines.extend(report(path, options.corpus / "files" / path.name.removesuffix(".words.json"), options.misses))
     print("\n".join(lines))
 

@@ -89,3 +89,12 @@ def test_a_heading_that_runs_on_in_small_letters_is_the_beginning_of_its_paragra
     boxes = [LayoutBox("section-header", first.bbox, (first.bbox,)), LayoutBox("text", rest.bbox, (rest.bbox,))]
     (paragraph,) = page_drafts([first, rest], boxes, tables=(), pictures=())
     assert paragraph.category == "NarrativeText"
+
+
+def test_lines_in_the_middle_of_a_paragraph_are_part_of_it() -> None:
+    """The model gave the second line a box of its own, inside that of the others."""
+    lines = [printed(f"line {row} of a paragraph of the text.", 72, 100 + 12.5 * row) for row in range(4)]
+    outer = LayoutBox("text", bbox_of(lines), tuple(line.bbox for line in (lines[0], lines[1], lines[3])))
+    boxes = [outer, LayoutBox("text", lines[2].bbox, (lines[2].bbox,))]
+    (paragraph,) = page_drafts(lines, boxes, tables=(), pictures=())
+    assert list(paragraph.lines) == lines

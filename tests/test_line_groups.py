@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.line_groups import group_lines, starts_item
+from ingest.line_groups import group_lines, looks_like_columns, starts_item
 from tests.drafts_of import printed
 
 
@@ -56,3 +56,12 @@ def test_a_narrow_gutter_parts_columns() -> None:
     right = [printed("and of the right one", start, 100 + 12.5 * row) for row in range(6)]
     groups = group_lines([line for pair in zip(left, right, strict=True) for line in pair])
     assert groups == [left, right]
+
+
+def test_a_box_over_two_columns_of_which_one_is_short_is_no_paragraph() -> None:
+    """The right column ends after a third of the rows; nothing crosses the gutter."""
+    left = [printed("some words of the left column", 72, 100 + 12.5 * row) for row in range(15)]
+    right = [printed("and of the right one", 310, 100 + 12.5 * row) for row in range(5)]
+    assert looks_like_columns([*left, *right])
+    crossing = printed("a line that runs on over the gutter and is as long as both of the columns are", 72, 300)
+    assert not looks_like_columns([*left, *right, crossing])
