@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import onnxruntime  # type: ignore[import-untyped]  # has no stubs
 import pymupdf
 
 THREADS = "OMP_NUM_THREADS"  # the variable that the other numeric libraries of a child go by, too
-FIXED_SIZE = "feature_imf"  # the only model whose input is of one size: its arena cannot grow
+FIXED_SIZE = ("feature_imf", "table_grid_model")  # nets whose input is of one size: their memory arena cannot grow
 BY_TEXT, BY_SIGHT = "rf", "imf+rf"  # PyMuPDF's names of the features that a net goes by
 SURE = 0.6  # probability of the likeliest class, for the line of which the net is least sure
 
@@ -55,7 +56,7 @@ def _sessions_of(threads: int) -> Iterator[None]:
         wanted.intra_op_num_threads = threads
         wanted.inter_op_num_threads = 1
         wanted.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        wanted.enable_cpu_mem_arena = FIXED_SIZE in str(path)
+        wanted.enable_cpu_mem_arena = Path(path).name.startswith(FIXED_SIZE)
         return original(path, sess_options=wanted, **options)
 
     onnxruntime.InferenceSession = session
