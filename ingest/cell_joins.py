@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ingest.drafts import DraftCell
-from ingest.page_text import PrintedLine, is_cjk, line_of
+from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
 from ingest.table_headers import is_value
 
 SPACE, WIDEST_SPACE = 0.42, 0.75  # of the type size, between two words of a phrase: at least, and in wide setting
@@ -36,20 +36,30 @@ def with_signs_at_their_figures(cells: Sequence[DraftCell]) -> list[DraftCell]:
 def _sign_moved(left: DraftCell, right: DraftCell) -> tuple[DraftCell, DraftCell] | None:
     for number, line in enumerate(left.lines):
         sign = line.words[-1]
-        if sign.text not in SIGNS or (len(line.words) == 1 and len(left.lines) == 1):
+        if sign.text not in SIGNS or not _ends_row(sign, left.lines):
             continue
-        far = len(line.words) == 1 or sign.bbox.x0 - line.words[-2].bbox.x1 > 0.6 * sign.size
-        for place, other in enumerate(right.lines):
-            first = other.words[0]
-            level = abs(first.baseline - sign.baseline) <= 0.1 * sign.size
-            if far and level and first.text[:1] in FIRST_OF_FIGURE:
-                rest = [line_of(line.words[:-1])] if len(line.words) > 1 else []
-                joined = line_of([replace(sign, spaced=False), replace(first, spaced=True), *other.words[1:]])
-                return (
-                    replace(left, lines=(*left.lines[:number], *rest, *left.lines[number + 1 :])),
-                    replace(right, lines=(*right.lines[:place], joined, *right.lines[place + 1 :])),
-                )
+        beside = [other for other in right.lines if _is_level(other.words[0], sign)]
+        if not beside or min(beside, key=lambda other: other.bbox.x0).words[0].text[:1] not in FIRST_OF_FIGURE:
+            continue
+        figure = min(beside, key=lambda other: other.bbox.x0)
+        words = [replace(sign, spaced=False), replace(figure.words[0], spaced=True), *figure.words[1:]]
+        place = right.lines.index(figure)
+        rest = [line_of(line.words[:-1])] if len(line.words) > 1 else []
+        return (
+            replace(left, lines=(*left.lines[:number], *rest, *left.lines[number + 1 :])),
+            replace(right, lines=(*right.lines[:place], line_of(words), *right.lines[place + 1 :])),
+        )
     return None
+
+
+def _ends_row(sign: PrintedWord, lines: Sequence[PrintedLine]) -> bool:
+    """Whether the sign is the last word of its row in the cell, with white between it and the word before."""
+    row = [word for line in lines for word in line.words if _is_level(word, sign) and word is not sign]
+    return bool(row) and max(word.bbox.x1 for word in row) + 0.6 * sign.size < sign.bbox.x0
+
+
+def _is_level(word: PrintedWord, other: PrintedWord) -> bool:
+    return abs(word.baseline - other.baseline) <= 0.1 * other.size
 
 
 def _space_in(cells: Sequence[DraftCell]) -> float:

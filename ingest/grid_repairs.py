@@ -197,7 +197,7 @@ def _header_goes_on(cells: Sequence[DraftCell], row: int) -> bool:
         above = [upper for upper in cells if upper.row + upper.row_span == row + 1 and upper.column == cell.column]
         filled = [upper for upper in above if upper.text]
         ends += any(_wraps(upper, cell) for upper in filled)
-        if is_value(cell.text) or (filled and not _wraps(filled[0], cell)):
+        if is_value(cell.text) or (not filled and cell.column == 0) or (filled and not _wraps(filled[0], cell)):
             return False
     return ends * 2 >= max(len(following), 1) and row + 2 < extent(cells)[0]
 

@@ -150,12 +150,13 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     cells = [replace(cell, lines=tuple(pieces.get(index, ()))) for index, cell in enumerate(cells)]
     cells = joined_where_text_runs_on(cells, grid.header_rows)
     cells = with_signs_at_their_figures(cells)
-    proposed = sum(1 for row in range(grid.header_rows) if any(cell.text for cell in cells if cell.row == row))
+    proposed = _filled_rows(cells, grid.header_rows)
     cells = _without_empty(cells)
     cells, proposed = part_header_rows(cells, max(proposed, leading_header_rows(cells)))
     cells, proposed = cut_columns(cells, proposed)
     cells, outside, proposed = repaired(cells, proposed)
     cells = part_stacked_labels(cells, proposed)
+    proposed = _filled_rows(cells, proposed)
     cells = _without_empty(cells)
     if not is_table(cells):
         return None, list(lines)
@@ -247,6 +248,11 @@ def _runs(line: PrintedLine, cells: Sequence[DraftCell]) -> list[tuple[int | Non
         else:
             runs.append((index, [word]))
     return runs
+
+
+def _filled_rows(cells: Sequence[DraftCell], count: int) -> int:
+    """How many of the first rows hold text: those that are left of them when empty rows are taken out."""
+    return len({cell.row for cell in cells if cell.row < count and cell.text})
 
 
 def _without_empty(cells: Sequence[DraftCell]) -> list[DraftCell]:

@@ -40,6 +40,17 @@ def test_a_sign_goes_to_the_figure_after_it() -> None:
     assert texts_of(with_signs_at_their_figures(cells)) == [["16,775", "$ 17,874"]]
 
 
+def test_a_sign_before_its_own_figure_stays() -> None:
+    """Of two signs in a cell only the one behind the figure moves, however the file draws them."""
+    drawn = [line("$", 124, 24), line("16,775", 140, 24), line("$", 230, 24)]
+    cells = [
+        cell(1, 1, *drawn),
+        cell(1, 2, line("17,874", 250, 24)),
+        cell(1, 3, line("$", 364, 24), line("9", 380, 24)),
+    ]
+    assert texts_of(with_signs_at_their_figures(cells)) == [["$ 16,775", "$ 17,874", "$ 9"]]
+
+
 def test_a_sign_of_its_own_cell_stays() -> None:
     """A sign alone in its column, or before words, is not moved."""
     alone = [cell(1, 1, "$"), cell(1, 2, "17,874")]

@@ -102,6 +102,21 @@ def test_a_row_of_units_below_the_header_belongs_to_it() -> None:
     assert headers == 1
 
 
+def test_a_first_row_below_an_open_heading_stays_a_row() -> None:
+    """A row with a label of its own is no end of the headings, whatever their last word is."""
+    cells = [
+        cell(0, 0, "Exhibit"),
+        cell(0, 1, line("Description of", 124, 10)),
+        cell(1, 0, ""),
+        cell(1, 1, line("(incorporated by reference to", 124, 21)),
+        cell(2, 0, line("4.61", 4, 32)),
+        cell(2, 1, line("English translation", 124, 32)),
+        *lowered(grid([["4.62", "Lease"]]), 3),
+    ]
+    inside, _, headers = repaired(cells, 1)
+    assert [text for row in texts_of(inside)[headers:] for text in row][:2] == ["4.61", "English translation"]
+
+
 def test_rows_between_which_a_label_wraps_are_one() -> None:
     """A long label that goes on in small letters below is one row with its figures."""
     cells = [
