@@ -19,7 +19,7 @@ from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, WELL_READ, Reading, page_of_words, read_page
 from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
 from ingest.picture_captions import with_picture_captions
-from ingest.picture_text import PictureReader
+from ingest.picture_text import SURE, PictureReader
 from ingest.plain_page import plain_boxes
 from ingest.receipts import is_receipt, with_receipt_rows
 from ingest.table_captions import with_surroundings
@@ -142,18 +142,18 @@ def read_content(page: pymupdf.Page, lines: Sequence[PrintedLine], pictures: Seq
     if unreadable := unreadable_lines(page, shown):
         kept = [line for line in lines if line not in unreadable]
         return _read_by_ocr(page, kept, means, (UNREADABLE,))
-    if glyph_count(shown) >= FEW_GLYPHS:
+    # A heading or a stamp beside a picture does not make it a page of text.
+    beside = is_picture and glyph_count(_inside(pictures, shown)) < FEW_GLYPHS
+    if glyph_count(shown) >= FEW_GLYPHS and not beside:
         if looks_misspelled(shown) and (alike := agreement(page, shown)) is not None and alike < DISAGREES:
             return _read_by_ocr(page, hidden, means, (UNREADABLE,))
-        # A heading or a stamp beside a picture of the page's text.
-        if is_picture and glyph_count(_inside(pictures, [*shown, *invisible])) < FEW_GLYPHS:
-            return _read_by_ocr(page, lines, means)
         return Content(tuple(lines), "text-layer", _layer_quality(unreadable_share(shown)))
     if is_picture and glyph_count(invisible) >= FEW_GLYPHS and looks_like_language(invisible):
         alike = agreement(page, invisible)
         if alike is not None and alike < AGREES:
             ours = _read_by_ocr(page, lines, means)
-            if ours.reading is not None and ours.reading.confidence >= WELL_READ:
+            well_read = ours.reading is not None and ours.reading.confidence >= WELL_READ
+            if alike < DISAGREES or well_read:  # what the picture does not show at all is hidden text
                 return ours
         grade = "fair" if alike is None or alike >= AGREES else "poor"
         said = "it could not be checked" if alike is None else f"a sample of it agrees with ours to {alike:.0%}"
@@ -175,7 +175,7 @@ def _read_by_ocr(
     reading = read_page(page, megapixels=means.limits.max_megapixels, dpi=means.ocr_dpi)
     kept = [reading.turn.line(line) for line in lines]
     shown = [line for line in kept if not line.words[0].hidden]
-    read = [line for line in reading.lines if not any(line.bbox.overlap(own.bbox) > 0.5 for own in shown)]
+    read = [line for line in reading.lines if sum(line.bbox.overlap(own.bbox) for own in shown) <= 0.5]
     read = with_receipt_rows(read, reading.paper_width)
     if not read:
         poor = Quality("poor", because) if because else Quality()
@@ -183,6 +183,8 @@ def _read_by_ocr(
     grade = "fair" if reading.confidence >= TRUSTED_OCR else "poor"
     quality = Quality(grade, (*because, f"read by OCR, confidence {reading.confidence:.2f}"))
     if reading.turn.degrees == 0 and glyph_count(shown) > glyph_count(read):
+        if not because:  # the layer is good, what was read are labels of pictures
+            return Content((*kept, *(line for line in read if line.confidence >= SURE)), "text-layer", Quality())
         return Content((*kept, *read), "text-layer", quality)
     return Content((*kept, *read), "ocr", quality, reading)
 

@@ -1,4 +1,4 @@
-"""How well scans are read: receipts with lines marked by people, scans with their text.
+"""How well scans are read: receipts with lines marked by people, scans with their text, level, on their side and askew.
 
     python -m scripts.bench_ocr ../shared/corpus
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import numpy as np
 import pymupdf
 import pytest
+from PIL import Image
 
 from ingest.chunk import Origin, chunk
 from ingest.limits import Limits
@@ -136,3 +139,21 @@ def test_the_layer_of_a_searchable_scan_is_not_hidden(tmp_path: Path) -> None:
     document = parsed(tmp_path, page)
     assert {(element.hidden, element.origin) for element in document.elements} == {("", "ocr")}
     assert SEEN in " ".join(element.text for element in document.elements)
+
+
+def test_an_invisible_layer_that_the_picture_does_not_show_stays_hidden(tmp_path: Path) -> None:
+    """Text laid invisibly over a photograph is no OCR layer: nothing on the page says it."""
+    noise = np.random.default_rng(7).integers(0, 255, (24, 18), dtype=np.uint8)
+    photograph = io.BytesIO()
+    Image.fromarray(noise).resize((600, 800), Image.Resampling.BICUBIC).save(photograph, "PNG")
+
+    def page(page: pymupdf.Page) -> None:
+        page.insert_image(page.rect, stream=photograph.getvalue())
+        for row in range(4):
+            page.insert_text((72, 300 + row * 20), f"{UNSEEN} in the year of the annual report", render_mode=3)
+
+    document = parsed(tmp_path, page)
+    said = [element for element in document.elements if "9,999" in element.text]
+    assert said
+    assert all(element.hidden for element in said)
+    assert not chunk(document.elements, Origin("document", 1, "a.pdf", "1"))
