@@ -212,7 +212,7 @@ def test_paragraphs_of_plain_text(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("unit", ["word 4,812 ", "The revenue was 4,812. ", "净利润为4,812万元。"])
+@pytest.mark.parametrize("unit", ["word 4,812 ", "The revenue was 4,812. ", "净利润为4,812万元。", "净利4,812元与"])
 def test_a_line_without_end_is_cut_between_words(tmp_path: Path, unit: str) -> None:
     """A log of megabytes in one line becomes passages of some length, and no figure is cut in two."""
     found = texts(read(wrote(tmp_path / "a.txt", unit * 3000)))
