@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -16,12 +17,41 @@ def chart_passages(chart: Any, *, page: int | None = None, hidden: str = "") -> 
     title = one_line(chart.chart_title.text_frame.text) if chart.has_title and chart.chart_title.has_text_frame else ""
     if title:
         yield Passage("FigureCaption", title, page=page, hidden=hidden)
-    for plot in chart.plots:
+    try:
+        plots = list(chart.plots)
+    except ValueError:  # kinds that python-pptx does not know: stock, surface, pie of pie
+        plots = []
+        yield from _plain_passages(chart, title, page, hidden)
+    for plot in plots:
         series = list(plot.series)
         pairs = any(one._element.xpath("./c:xVal") for one in series)
         cells = _pair_cells(chart, series) if pairs else _category_cells(plot, series)
         if (passage := table_passage(cells, caption=title, page=page, hidden=hidden)) is not None:
             yield passage
+
+
+def _plain_passages(chart: Any, title: str, page: int | None, hidden: str) -> Iterator[Passage]:
+    """The series of a chart of any kind, by what every kind stores."""
+    series = [_Series(element, _series_name(element)) for element in chart._chartSpace.xpath("//c:ser")]
+    labels = _values(series[0], "cat") if series else []
+    cells = [GridCell(0, column, one.name, header=True) for column, one in enumerate(series, 1)]
+    cells += [GridCell(row, 0, label, header=True) for row, label in enumerate(labels, 1)]
+    for column, one in enumerate(series, 1):
+        cells += [GridCell(row, column, text) for row, text in enumerate(_values(one, "val"), 1)]
+    if (passage := table_passage(cells, caption=title, page=page, hidden=hidden)) is not None:
+        yield passage
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """As python-pptx's, for kinds of charts that it does not know."""
+
+    _element: Any
+    name: str
+
+
+def _series_name(element: Any) -> str:
+    return one_line("".join(node.text or "" for node in element.xpath("./c:tx//c:v")))
 
 
 def _category_cells(plot: Any, series: list[Any]) -> list[GridCell]:

@@ -33,6 +33,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u3000-
 _CHAPTER_DEPTH = {"部": 0, "编": 0, "篇": 0, "章": 0, "节": 1}
 _SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷†‡‰][^\W\d_]")
 _SENTENCE_BREAK = re.compile(r"[.!?…]\s+|[。！？；]")
+_IN_FIGURE = re.compile(r"[\d.,][\d.,]")
 _LONGEST = 4000  # characters of a passage
 _NEARLY_ALL = 0.97
 _CHINESE = 0.7  # plausibility of real text; of other bytes read as UTF-16 it is far lower
@@ -190,6 +191,8 @@ def _cut(text: str) -> Iterator[str]:
     while len(text) > _LONGEST:
         ends = [match.end() for match in _SENTENCE_BREAK.finditer(text, _LONGEST // 2, _LONGEST)]
         at = ends[-1] if ends else text.rfind(" ", _LONGEST // 2, _LONGEST) + 1 or _LONGEST
+        while at > _LONGEST // 2 and _IN_FIGURE.match(text, at - 1):
+            at -= 1
         yield text[:at].strip()
         text = text[at:]
     if text.strip():

@@ -25,7 +25,7 @@ from ingest.kinds import Kind, kind_of
 from ingest.limits import Limits
 from ingest.partition import partition
 from ingest.plain_text import decode
-from kb_qa.elements import Cell, Element, ParsedDocument
+from kb_qa.elements import Element, ParsedDocument
 from kb_qa.errors import (
     DamagedFileError,
     EmptyFileError,
@@ -34,6 +34,7 @@ from kb_qa.errors import (
     RejectedFileError,
 )
 from kb_qa.geometry import Region
+from tests.documents import cell, headers, outline, read, tables, texts, wrote
 
 HANDBOOK = """# 手册
 
@@ -65,35 +66,8 @@ def _scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def read(path: Path, limits: Limits = Limits()) -> ParsedDocument:  # noqa: B008  # frozen
-    return partition(path, "d" * 64, kind_of(path), limits=limits)
-
-
-def wrote(path: Path, text: str, encoding: str = "utf-8") -> Path:
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
-def outline(parsed: ParsedDocument) -> list[tuple[str, tuple[str, ...], str]]:
-    return [(element.category, element.section, element.text) for element in parsed.elements]
-
-
-def texts(parsed: ParsedDocument) -> list[str]:
-    return [element.text for element in parsed.elements]
-
-
 def table_of(parsed: ParsedDocument, index: int = 0) -> Element:
-    return [element for element in parsed.elements if element.table][index]
-
-
-def cell(element: Element, text: str) -> Cell:
-    assert element.table is not None
-    return next(cell for cell in element.table.cells if cell.text == text)
-
-
-def headers(element: Element, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = cell(element, text)
-    return found.row_headers, found.column_headers
+    return tables(parsed)[index]
 
 
 # Markdown and HTML
@@ -212,7 +186,7 @@ def test_paragraphs_of_plain_text(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("unit", ["word 4,812 ", "The revenue was 4,812. ", "净利润为4,812万元。"])
+@pytest.mark.parametrize("unit", ["word 4,812 ", "The revenue was 4,812. ", "净利润为4,812万元。", "净利4,812元与"])
 def test_a_line_without_end_is_cut_between_words(tmp_path: Path, unit: str) -> None:
     """A log of megabytes in one line becomes passages of some length, and no figure is cut in two."""
     found = texts(read(wrote(tmp_path / "a.txt", unit * 3000)))
@@ -549,10 +523,11 @@ def grids(draw: st.DrawFn) -> list[GridCell]:
 def test_a_cell_is_its_range_of_the_tables_text(cells: list[GridCell]) -> None:
     """For any grid: each cell's text stands at its range, rows are lines, and no label heads itself."""
     table, text = lay_out(cells)
-    for cell in table.cells:
-        assert text[cell.start : cell.end] == cell.text
+    for placed in table.cells:
+        assert text[placed.start : placed.end] == placed.text
     assert len(text.split("\n")) == max(len([row for row in table.rows if row]), 1)
-    assert [cell.start for cell in table.cells] == sorted(cell.start for cell in table.cells)
+    starts = [placed.start for placed in table.cells]
+    assert starts == sorted(starts)
 
 
 def test_a_header_of_raw_bytes_can_be_stored(tmp_path: Path) -> None:

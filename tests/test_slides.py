@@ -139,3 +139,15 @@ def test_the_texts_of_a_diagram_are_read(deck: Any, tmp_path: Path) -> None:
     )
     slide.shapes._spTree.append(parse_xml(frame))
     assert "Step 1 takes 7 days" in texts(saved(deck, tmp_path))
+
+
+def test_a_chart_of_an_unknown_kind_keeps_its_values(deck: Any, tmp_path: Path) -> None:
+    """A stock chart does not lose the presentation, and its series are read as any."""
+    data = CategoryChartData()
+    data.categories = ["Mon", "Tue"]
+    data.add_series("Close", (101.5, 99))
+    frame = slide_of(deck, "T").shapes.add_chart(XL_CHART_TYPE.LINE, *_BOX, data)
+    for plot in frame.chart._chartSpace.xpath("//c:lineChart"):
+        plot.tag = plot.tag.replace("lineChart", "stockChart")
+    (table,) = tables(saved(deck, tmp_path))
+    assert headers(table, "101.5") == (("Mon",), ("Close",))
