@@ -13,6 +13,7 @@ from functools import lru_cache
 # Between two digits a separator changes the number; everywhere else punctuation is not compared.
 NUMBER_SEPARATORS = ".,'"
 GAP = " "
+RAISED = "^"  # stands before raised digits that follow a digit: `10⁵` equals `10^5`, and is not `105`
 
 _SEPARATORS = {
     ".": ".",
@@ -42,7 +43,13 @@ _ACCENTS = (
 )
 
 # Compatibility forms of one letter: ligatures, Arabic presentation forms, half-width kana, Kangxi radicals.
-_COMPATIBLE = ((0xFB00, 0xFDFF), (0xFE70, 0xFEFC), (0xFF61, 0xFFDC), (0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0x132, 0x133))
+_COMPATIBLE = (
+    *((0xFB00, 0xFDFF), (0xFE70, 0xFEFC), (0xFF61, 0xFFDC), (0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0x132, 0x133)),
+    # raised letters, ℃, Roman numerals, square units, mathematical alphabets
+    *((0xAA, 0xAA), (0xBA, 0xBA), (0x2B0, 0x2B8), (0x2E0, 0x2E4), (0x1D2C, 0x1D6A), (0x207F, 0x207F), (0x2090, 0x209C)),
+    *((0x2103, 0x2103), (0x2109, 0x2109), (0x2160, 0x217F), (0x3371, 0x33DF), (0x1D400, 0x1D7CB)),
+)
+_RAISED_DIGITS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789", strict=True))
 
 SIGN, HYPHEN = 1, 2
 
@@ -106,6 +113,10 @@ def is_ignored(character: str) -> bool:
     )
 
 
+def is_dash(character: str) -> bool:
+    return character in _DASHES
+
+
 def is_punctuation(character: str) -> bool:
     """Whether the character makes no difference to a quote, outside a number."""
     if character in _KEPT_PUNCTUATION:
@@ -132,6 +143,8 @@ def fold_character(character: str, folding: Folding) -> str:
         return ""
     if is_punctuation(character):
         return plain_punctuation(character) if folding.punctuation else ""
+    if character in _RAISED_DIGITS and not folding.punctuation:
+        return _RAISED_DIGITS[character]
     return "".join(_plain(part, folding) for part in _spelt_out(character))
 
 
@@ -223,11 +236,16 @@ class _Folder:
     def _number_gap(self, character: str) -> str:
         """What keeps two digits apart: the separator itself, or a blank for any other punctuation."""
         before = self._source[self._origins[-1]]
+        raised = character in _RAISED_DIGITS
+        if raised and before not in _RAISED_DIGITS:
+            return RAISED
         if not self._skipped:
-            return GAP if "No" in (unicodedata.category(before), unicodedata.category(character)) else ""
+            return "" if raised or not {"No"} & {unicodedata.category(side) for side in (before, character)} else GAP
         marks = [self._source[index] for index in self._skipped if not is_space(self._source[index])]
         if any(mark in _DASHES for mark in marks):
             return "-"
+        if marks == [RAISED]:
+            return RAISED
         if len(marks) != 1 or marks[0] not in _SEPARATORS:
             return GAP
         mark = _SEPARATORS[marks[0]]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kb_qa.answers import Located, LocatedRegion
@@ -14,6 +15,7 @@ from kb_qa.elements import FURNITURE, Element
 from kb_qa.folding import (
     NUMBER_SEPARATORS,
     QUOTE,
+    RAISED,
     SIGN,
     Folded,
     Folding,
@@ -25,6 +27,7 @@ from kb_qa.folding import (
 )
 from kb_qa.geometry import union_of
 from kb_qa.glyphs import Glyph, PrintedElement, glyph_numbers, is_right_to_left, lines
+from kb_qa.page_parts import on_pages
 
 NOT_FOUND = Located(found=False)
 
@@ -36,24 +39,40 @@ _MOST_CANDIDATES = 1000
 
 _DIGITS = re.compile(r"[0-9]*")
 _WITHIN_NUMBER = frozenset(f"0123456789{NUMBER_SEPARATORS}")
+_BEFORE_DIGITS = _WITHIN_NUMBER | {RAISED}
 
 Range = tuple[int, int]  # [start, end) of a text
 
 
-def locate(quote: str, elements: Sequence[Element], *, prefer: str = "") -> Located:
-    """The place of `quote` in `elements` (in reading order); for many quotes, build one `PrintedText`."""
-    return PrintedText(elements).locate(quote, prefer=prefer)
+def locate(quote: str, elements: Sequence[Element], *, prefer: str = "", pages: Collection[int] = ()) -> Located:
+    """The place of the whole `quote` in `elements` (in reading order): a rectangle for each line of print.
+
+    Where it stands several times, in the element with the id `prefer`, else first. `pages` (from 1) are where it must
+    stand; none means anywhere. For many quotes, build one `PrintedText`.
+    """
+    return PrintedText(on_pages(elements, pages) if pages else elements).locate(quote, prefer=prefer)
 
 
 def find_all(
-    query: str, elements: Sequence[Element], *, case: bool = False, whole_word: bool = False, diacritics: bool = False
+    query: str | Sequence[str],
+    elements: Sequence[Element],
+    *,
+    case: bool = False,
+    whole_word: bool = False,
+    diacritics: bool = False,
+    pages: Collection[int] = (),
 ) -> tuple[Located, ...]:
-    """Every occurrence, in order. Unlike for a quote, punctuation and blanks between words count, digits do not bind.
+    """Every occurrence of the query, or of any of several, in order; where two overlap, the first and longest.
 
-    `case`, `whole_word` and `diacritics` say what must agree.
+    Unlike for a quote, punctuation and blanks between words count, and digits do not bind. A word cut at a line's end
+    is found in one piece and with the hyphen that is printed. `case`, `whole_word` and `diacritics` say what must
+    agree; `pages` (from 1) are where to look, none means anywhere.
     """
     folding = Folding(case=case, diacritics=diacritics, punctuation=True)
-    return PrintedText(elements).find_all(query, folding, whole_word=whole_word)
+    queries = [query] if isinstance(query, str) else query
+    return PrintedText(on_pages(elements, pages) if pages else elements).find_all(
+        queries, folding, whole_word=whole_word
+    )
 
 
 def block_rects(element: Element, start: int, end: int) -> Located:
@@ -84,7 +103,7 @@ class PrintedText:
         Whitespace, letter case, punctuation, line-end hyphens and character shapes do not matter; numbers match whole,
         with their separators and sign. Of several places, one in the element `prefer` comes first, then the
         first. `method` is "exact", "text" (in the text, which has no geometry: no regions) or "ocr-fuzzy": up to one
-        character in ten differs from a recognised text, and no digit.
+        character in ten differs from a recognised text, and no digit; the confidence is lowered by as much.
         """
         needle = fold(quote)
         if not needle.text:
@@ -95,21 +114,16 @@ class PrintedText:
             located = self._exactly(turned, fold(turned), prefer)
         return located if located.found else self._approximately(needle, prefer)
 
-    def find_all(self, query: str, folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
-        """In order. What stands nowhere in the reading text is looked for as printed, with line-end hyphens."""
-        needle = fold(query, folding).text
-        if not needle:
-            return ()
-        streams = [self._bodies[0], *self._loners]
-        for as_printed in (False, True):
-            found = [
-                (self._order[id(stream.elements[position])], located)
-                for stream in streams
-                for position, located in stream.occurrences(needle, folding, whole_word, as_printed)
-            ]
-            if found:
-                return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
-        return ()
+    def find_all(self, queries: Sequence[str], folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
+        """Every occurrence of any of the queries, in order; none overlap in the reading text."""
+        needles = [needle for query in queries if (needle := fold(query, folding).text)]
+        search = _Search(tuple(sorted(needles, key=len, reverse=True)), folding, whole_word)
+        found = [
+            ((self._order[id(stream.elements[position])], start), located)
+            for stream in [self._bodies[0], *self._loners]
+            for position, start, located in stream.occurrences(search)
+        ]
+        return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
 
     def _exactly(self, quote: str, needle: Folded, prefer: str) -> Located:
         for stream, within in self._places(prefer, len(needle.text)):
@@ -139,7 +153,9 @@ class PrintedText:
             match = approximate_match(needle.text, stream.folded.text[start:end])
             if match is not None:
                 first, last = stream.origin(start + match[0]), stream.origin(start + match[1] - 1)
-                return stream.located((first, last + 1), "ocr-fuzzy")
+                located = stream.located((first, last + 1), "ocr-fuzzy")
+                share = 1 - match[2] / len(needle.text)
+                return replace(located, confidence=(1.0 if located.confidence is None else located.confidence) * share)
         return NOT_FOUND
 
     @cached_property
@@ -207,28 +223,26 @@ class _Stream:
             self._printed[position] = PrintedElement(self.elements[position])
         return self._printed[position]
 
-    def occurrences(
-        self, needle: str, folding: Folding, whole_word: bool, as_printed: bool
-    ) -> Iterator[tuple[int, Located]]:
-        """Each with the position of the element that it begins in."""
-        if as_printed:
-            yield from self._printed_occurrences(needle, folding, whole_word)
-            return
-        for start, end in _occurrences(self.text, needle, folding, whole_word):
-            position, _, _ = next(self._parts(start, end))
-            yield position, self.located((start, end), "exact")
+    def occurrences(self, search: _Search) -> Iterator[tuple[int, int, Located]]:
+        """Each with the position of the element that it begins in, and where in the element's text."""
+        for start, end in search.ranges(self.text):
+            position, first, _ = next(self._parts(start, end))
+            yield position, first, self.located((start, end), "exact")
+        if any("-" in needle for needle in search.needles):
+            for position in range(len(self.elements)):
+                yield from ((position, start, located) for start, located in self._with_hyphens(position, search))
 
-    def _printed_occurrences(self, needle: str, folding: Folding, whole_word: bool) -> Iterator[tuple[int, Located]]:
-        for position in range(len(self.elements)):
-            element = self.printed(position)
-            printed = element.printed()
-            if printed is None:
-                continue
-            text, spans = printed
-            for start, end in _occurrences(text, needle, folding, whole_word):
-                glyphs = [element.glyphs[number] for number in glyph_numbers(spans[start:end])]
-                if glyphs:
-                    yield position, _located(glyphs, "exact")
+    def _with_hyphens(self, position: int, search: _Search) -> Iterator[tuple[int, Located]]:
+        """What is there only as printed, with the hyphen at a line's end."""
+        element = self.printed(position)
+        printed = element.printed()
+        if printed is None:
+            return
+        for start, end in search.ranges(printed.text):
+            hyphen = next((place for place in printed.hyphens if start <= place.printed < end), None)
+            if hyphen is not None:
+                glyphs = [element.glyphs[number] for number in glyph_numbers(printed.spans[start:end])]
+                yield hyphen.reading, _located(glyphs, "exact")
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         """The elements that range `[start, end)` of the joined text runs over, with the range in each."""
@@ -259,7 +273,7 @@ def _end_of_digits(text: str, start: int) -> int:
 def _numbers_agree(text: Folded, needle: Folded, start: int) -> bool:
     """Whether no number is cut at either end, and none has a minus on one side only."""
     end = start + len(needle.text)
-    if needle.text[0].isdecimal() and text.text[start - 1 : start] in _WITHIN_NUMBER:
+    if needle.text[0].isdecimal() and text.text[start - 1 : start] in _BEFORE_DIGITS:
         return False
     if needle.text[-1].isdecimal() and text.text[end : end + 1] in _WITHIN_NUMBER:
         return False
@@ -275,24 +289,42 @@ def _marks_follow(text: str, end: int) -> bool:
 
 
 def _cuts(text: str, index: int) -> bool:
-    """Whether a word goes on over `index`."""
+    """Whether a word or a code such as `Q2` goes on over `index`."""
     sides = text[max(index - 1, 0) : index + 1] if index > 0 else ""
-    return len(sides) == 2 and all(side.isalpha() and not is_cjk(side) for side in sides)
+    return len(sides) == 2 and all(side.isalnum() and not is_cjk(side) for side in sides)
 
 
-def _occurrences(text: str, needle: str, folding: Folding, whole_word: bool) -> Iterator[Range]:
-    """Ranges of `text`, one after the other, none overlapping."""
-    folded = fold(text, folding)
-    start = folded.text.find(needle)
-    while start >= 0:
-        end = start + len(needle)
-        first, last = folded.origins[start], folded.origins[end - 1] + 1
-        split = whole_word and (_joins_words(text, first) or _joins_words(text, last))
-        if split or _marks_follow(folded.text, end):
-            start = folded.text.find(needle, start + 1)
-            continue
-        yield first, last
-        start = folded.text.find(needle, end)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What find-all looks for: folded queries, longest first."""
+
+    needles: tuple[str, ...]
+    folding: Folding
+    whole_word: bool
+
+    def ranges(self, text: str) -> Iterator[Range]:
+        """Ranges of `text`, one after the other, none overlapping; of those that begin at one place, the longest."""
+        folded = fold(text, self.folding)
+        found = sorted(
+            ((start, -len(needle)) for needle in self.needles for start in self._starts(text, folded, needle))
+        )
+        reached = 0
+        for start, length in found:
+            if start >= reached:
+                reached = start - length
+                yield folded.origins[start], folded.origins[reached - 1] + 1
+
+    def _starts(self, text: str, folded: Folded, needle: str) -> Iterator[int]:
+        start = folded.text.find(needle)
+        while start >= 0:
+            end = start + len(needle)
+            first, last = folded.origins[start], folded.origins[end - 1] + 1
+            split = self.whole_word and (_joins_words(text, first) or _joins_words(text, last))
+            if split or _marks_follow(folded.text, end):
+                start = folded.text.find(needle, start + 1)
+                continue
+            yield start
+            start = folded.text.find(needle, end)
 
 
 def _joins_words(text: str, index: int) -> bool:
@@ -334,4 +366,5 @@ def _located(glyphs: Sequence[Glyph], method: str) -> Located:
         union = union_of(boxes)
         if union is not None:
             regions.append(LocatedRegion(page, union, boxes))
-    return Located(True, tuple(regions), method)
+    read = [glyph.confidence for glyph in glyphs if glyph.confidence is not None]
+    return Located(True, tuple(regions), method, min(read, default=None))
