@@ -305,9 +305,7 @@ class _Search:
     def ranges(self, text: str) -> Iterator[Range]:
         """Ranges of `text`, one after the other, none overlapping; of those that begin at one place, the longest."""
         folded = fold(text, self.folding)
-        found = sorted(
-            ((start, -len(needle)) for needle in self.needles for start in self._starts(text, folded, needle))
-        )
+        found = sorted((start, -len(needle)) for needle in self.needles for start in self._starts(text, folded, needle))
         reached = 0
         for start, length in found:
             if start >= reached:
