@@ -39,6 +39,7 @@ ROWS: dict[int, set[str]] = {
         "guardrails",
         "listing",
         "locate",
+        "markers",
         "page_parts",
         "prompts",
         "references",
