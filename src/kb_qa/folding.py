@@ -113,10 +113,6 @@ def is_ignored(character: str) -> bool:
     )
 
 
-def is_dash(character: str) -> bool:
-    return character in _DASHES
-
-
 def is_punctuation(character: str) -> bool:
     """Whether the character makes no difference to a quote, outside a number."""
     if character in _KEPT_PUNCTUATION:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby, pairwise
 
 from kb_qa.elements import Element, Word
-from kb_qa.folding import Folding, fold_character, is_cjk, is_dash, is_ignored
+from kb_qa.folding import Folding, fold_character, is_cjk, is_ignored
 from kb_qa.geometry import BBox
 
 # Rough advance widths beside an average letter's: a part of a Latin word is cut out of its box by these.
@@ -38,34 +38,13 @@ Span = tuple[int, int]  # [first, last) of an element's glyphs
 
 
 @dataclass(frozen=True, slots=True)
-class Hyphen:
-    """A line-end hyphen: its index in the printed text, and where its word begins in the reading text."""
-
-    printed: int
-    reading: int
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedForm:
-    """An element's text with its line-end hyphens, and each character's glyphs."""
-
-    text: str
-    spans: list[Span | None]
-    hyphens: list[Hyphen]
-
-
-@dataclass(frozen=True, slots=True)
 class _Cut:
-    """A word in several pieces: the range `[start, end)` of the reading text, and the pieces' glyphs as text.
-
-    `ends` are the indexes of the last glyph of all pieces but the last.
-    """
+    """A word in several pieces: the range `[start, end)` of the reading text, and the pieces' glyphs as text."""
 
     start: int
     end: int
     first: int
     text: str
-    ends: tuple[int, ...]
 
 
 class PrintedElement:
@@ -85,23 +64,21 @@ class PrintedElement:
         """The glyphs of the reading text's range `[start, end)`, by their number."""
         return glyph_numbers(self._reading[start:end])
 
-    def printed(self) -> PrintedForm | None:
-        """The text as printed; None where that is the reading text."""
+    def printed(self) -> tuple[str, list[Span | None]] | None:
+        """The text with its line-end hyphens, and each character's glyphs; None where it is the reading text."""
         if not self._cuts:
             return None
         text: list[str] = []
         spans: list[Span | None] = []
-        hyphens: list[Hyphen] = []
         position = 0
         for cut in self._cuts:
             text += (self._text[position : cut.start], cut.text)
             spans += self._reading[position : cut.start]
-            hyphens += (Hyphen(len(spans) + end, cut.start) for end in cut.ends if is_dash(cut.text[end]))
             spans += [(index, index + 1) for index in range(cut.first, cut.first + len(cut.text))]
             position = cut.end
         text.append(self._text[position:])
         spans += self._reading[position:]
-        return PrintedForm("".join(text), spans, hyphens)
+        return "".join(text), spans
 
     def _add(self, start: int, end: int, words: Sequence[Word], *, vertical: bool) -> None:
         first = len(self.glyphs)
@@ -111,8 +88,7 @@ class PrintedElement:
         for index, span in enumerate(_aligned(self._text[start:end], printed), start):
             self._reading[index] = _joined(self._reading[index], (span[0] + first, span[1] + first))
         if len(words) > 1 and (not self._cuts or start >= self._cuts[-1].end):
-            lengths = accumulate(len(word.text) for word in words[:-1])
-            self._cuts.append(_Cut(start, end, first, printed, tuple(length - 1 for length in lengths)))
+            self._cuts.append(_Cut(start, end, first, printed))
 
 
 def glyph_numbers(spans: Iterable[Span | None]) -> list[int]:
@@ -166,8 +142,8 @@ def _glyphs(word: Word, *, vertical: bool) -> list[Glyph]:
     box, right_to_left = word.bbox, is_right_to_left(word.text)
     cuts = [box.x1 - share * box.width if right_to_left else box.x0 + share * box.width for share in shares]
     cuts[-1] = box.x0 if right_to_left else box.x1
-    boxes = (BBox(min(start, end), box.y0, max(start, end), box.y1) for start, end in pairwise(cuts))
-    return [Glyph(word.page, slice_of_box, confidence=word.confidence) for slice_of_box in boxes]
+    slices = (BBox(min(start, end), box.y0, max(start, end), box.y1) for start, end in pairwise(cuts))
+    return [Glyph(word.page, piece, confidence=word.confidence) for piece in slices]
 
 
 def _weight(character: str) -> float:

@@ -65,8 +65,8 @@ def find_all(
     """Every occurrence of the query, or of any of several, in order; where two overlap, the first and longest.
 
     Unlike for a quote, punctuation and blanks between words count, and digits do not bind. A word cut at a line's end
-    is found in one piece and with the hyphen that is printed. `case`, `whole_word` and `diacritics` say what must
-    agree; `pages` (from 1) are where to look, none means anywhere.
+    counts in one piece; with its hyphen only where nothing else is found. `case`, `whole_word` and `diacritics` say
+    what must agree; `pages` (from 1) are where to look, none means anywhere.
     """
     folding = Folding(case=case, diacritics=diacritics, punctuation=True)
     queries = [query] if isinstance(query, str) else query
@@ -115,15 +115,19 @@ class PrintedText:
         return located if located.found else self._approximately(needle, prefer)
 
     def find_all(self, queries: Sequence[str], folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
-        """Every occurrence of any of the queries, in order; none overlap in the reading text."""
+        """In order, none overlapping. What stands nowhere in the reading text is looked for with line-end hyphens."""
         needles = [needle for query in queries if (needle := fold(query, folding).text)]
         search = _Search(tuple(sorted(needles, key=len, reverse=True)), folding, whole_word)
-        found = [
-            ((self._order[id(stream.elements[position])], start), located)
-            for stream in [self._bodies[0], *self._loners]
-            for position, start, located in stream.occurrences(search)
-        ]
-        return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
+        streams = [self._bodies[0], *self._loners]
+        for occurrences in (_Stream.occurrences, _Stream.printed_occurrences):
+            found = [
+                (self._order[id(stream.elements[position])], located)
+                for stream in streams
+                for position, located in occurrences(stream, search)
+            ]
+            if found:
+                return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
+        return ()
 
     def _exactly(self, quote: str, needle: Folded, prefer: str) -> Located:
         for stream, within in self._places(prefer, len(needle.text)):
@@ -223,26 +227,24 @@ class _Stream:
             self._printed[position] = PrintedElement(self.elements[position])
         return self._printed[position]
 
-    def occurrences(self, search: _Search) -> Iterator[tuple[int, int, Located]]:
-        """Each with the position of the element that it begins in, and where in the element's text."""
+    def occurrences(self, search: _Search) -> Iterator[tuple[int, Located]]:
+        """Each with the position of the element that it begins in."""
         for start, end in search.ranges(self.text):
-            position, first, _ = next(self._parts(start, end))
-            yield position, first, self.located((start, end), "exact")
-        if any("-" in needle for needle in search.needles):
-            for position in range(len(self.elements)):
-                yield from ((position, start, located) for start, located in self._with_hyphens(position, search))
+            position, _, _ = next(self._parts(start, end))
+            yield position, self.located((start, end), "exact")
 
-    def _with_hyphens(self, position: int, search: _Search) -> Iterator[tuple[int, Located]]:
-        """What is there only as printed, with the hyphen at a line's end."""
-        element = self.printed(position)
-        printed = element.printed()
-        if printed is None:
-            return
-        for start, end in search.ranges(printed.text):
-            hyphen = next((place for place in printed.hyphens if start <= place.printed < end), None)
-            if hyphen is not None:
-                glyphs = [element.glyphs[number] for number in glyph_numbers(printed.spans[start:end])]
-                yield hyphen.reading, _located(glyphs, "exact")
+    def printed_occurrences(self, search: _Search) -> Iterator[tuple[int, Located]]:
+        """The same in the text as printed, with its line-end hyphens."""
+        for position in range(len(self.elements)):
+            element = self.printed(position)
+            printed = element.printed()
+            if printed is None:
+                continue
+            text, spans = printed
+            for start, end in search.ranges(text):
+                glyphs = [element.glyphs[number] for number in glyph_numbers(spans[start:end])]
+                if glyphs:
+                    yield position, _located(glyphs, "exact")
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         """The elements that range `[start, end)` of the joined text runs over, with the range in each."""

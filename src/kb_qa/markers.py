@@ -1,4 +1,4 @@
-"""A model's markers, found in text that comes in pieces: `[n](id=k)`, and short forms: `[n]`, `【n】`, `[1, 2]`, `[1-3]`."""
+"""Markers in a model's text that comes in pieces: `[n](id=k)`, and short forms: `[n]`, `【n】`, `[1, 2]`, `[1-3]`."""
 
 from __future__ import annotations
 
