@@ -6,7 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kb_qa.answers import Located, LocatedRegion
@@ -36,6 +36,7 @@ _INTERRUPTIONS = frozenset({"Footnote", "FigureCaption"})
 
 # Looking for a place that cuts no word in two ends after so many that do: repetitive text stays cheap.
 _MOST_CANDIDATES = 1000
+_VERBATIM = 4  # the best agreement of a place with a quote
 
 _DIGITS = re.compile(r"[0-9]*")
 _WITHIN_NUMBER = frozenset(f"0123456789{NUMBER_SEPARATORS}")
@@ -105,14 +106,14 @@ class PrintedText:
         first. `method` is "exact", "text" (in the text, which has no geometry: no regions) or "ocr-fuzzy": up to one
         character in ten differs from a recognised text, and no digit; the confidence is lowered by as much.
         """
-        needle = fold(quote)
-        if not needle.text:
+        needle = _Needle(" ".join(quote.split()))
+        if not needle.folded.text:
             return NOT_FOUND
-        located = self._exactly(quote, needle, prefer)
+        located = self._exactly(needle, prefer)
         if not located.found and is_right_to_left(quote):
-            turned = " ".join(reversed(quote.split()))  # as it comes from a reader that goes through lines by position
-            located = self._exactly(turned, fold(turned), prefer)
-        return located if located.found else self._approximately(needle, prefer)
+            # as it comes from a reader that goes through lines by position
+            located = self._exactly(_Needle(" ".join(reversed(quote.split()))), prefer)
+        return located if located.found else self._approximately(needle.folded, prefer)
 
     def find_all(self, queries: Sequence[str], folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
         """In order, none overlapping. What stands nowhere in the reading text is looked for with line-end hyphens."""
@@ -129,12 +130,11 @@ class PrintedText:
                 return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
         return ()
 
-    def _exactly(self, quote: str, needle: Folded, prefer: str) -> Located:
-        for stream, within in self._places(prefer, len(needle.text)):
-            start = stream.find(needle, within)
-            if start is not None:
-                first, last = stream.origin(start), stream.origin(start + len(needle.text) - 1)
-                return stream.located(_widened(stream.text, first, last + 1, quote), "exact")
+    def _exactly(self, needle: _Needle, prefer: str) -> Located:
+        for stream, within in self._places(prefer, len(needle.folded.text)):
+            place = stream.find(needle, within)
+            if place is not None:
+                return stream.located(place, "exact")
         return NOT_FOUND
 
     def _places(self, prefer: str, length: int) -> Iterator[tuple[_Stream, Range | None]]:
@@ -167,6 +167,17 @@ class PrintedText:
         return _Stream([element for element in self._bodies[0].elements if element.origin == "ocr"])
 
 
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A quote with single blanks, and as it is compared."""
+
+    quote: str
+    folded: Folded = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folded", fold(self.quote))
+
+
 class _Stream:
     """Elements joined into one text, folded when first asked for."""
 
@@ -195,25 +206,35 @@ class _Stream:
                 return bisect_left(origins, start), bisect_left(origins, start + len(element.text))
         return None
 
-    def find(self, needle: Folded, within: Range | None) -> int | None:
-        """The first place that cuts no word in two; else the first whose blanks agree, too."""
-        text = self.folded.text
-        second: int | None = None
-        low, high = within if within is not None else (0, len(text))
-        for count, start in enumerate(_candidates(text, needle.text, low, high)):
-            end = start + len(needle.text)
-            if _numbers_agree(self.folded, needle, start) and not _marks_follow(text, end):
-                if not self._cuts_words(start, end):
-                    return start
-                same = self.folded.breaks[start + 1 : end] == needle.breaks[1:]
-                second = start if second is None and same else second
-            if second is not None and count > _MOST_CANDIDATES:
+    def find(self, needle: _Needle, within: Range | None) -> Range | None:
+        """Of the places of the needle, in this stream's text, the first of those that agree best with the quote."""
+        folded, wanted = self.folded, needle.folded
+        low, high = within if within is not None else (0, len(folded.text))
+        best, best_agreement = None, -1
+        for count, start in enumerate(_candidates(folded.text, wanted.text, low, high)):
+            end = start + len(wanted.text)
+            if _numbers_agree(folded, wanted, start) and not _marks_follow(folded.text, end):
+                place, agreement = self._agreement(needle, start, end)
+                if agreement > best_agreement:
+                    best, best_agreement = place, agreement
+            if best_agreement == _VERBATIM or (best is not None and count > _MOST_CANDIDATES):
                 break
-        return second
+        return best
 
-    def _cuts_words(self, start: int, end: int) -> bool:
-        first, last = self.origin(start), self.origin(end - 1)
-        return _cuts(self.text, first) or _cuts(self.text, last + 1)
+    def _agreement(self, needle: _Needle, start: int, end: int) -> tuple[Range, int]:
+        """Where a match stands, and how well it agrees: word by word, not as a part of `a-b`, to the letter.
+
+        One that cuts a word in two does not agree at all (-1) unless its blanks stand where the quote has them.
+        """
+        first, last = self.origin(start), self.origin(end - 1) + 1
+        place = _widened(self.text, first, last, needle)
+        if _cuts(self.text, first) or _cuts(self.text, last):
+            same = self.folded.breaks[start + 1 : end] == needle.folded.breaks[1:]
+            return place, 0 if same else -1
+        verbatim = (
+            self.text[slice(*place)] == needle.quote or " ".join(self.text[slice(*place)].split()) == needle.quote
+        )
+        return place, 1 + 2 * (not (_hyphenates(self.text, first) or _hyphenates(self.text, last))) + verbatim
 
     def located(self, place: Range, method: str) -> Located:
         glyphs: list[Glyph] = []
@@ -327,15 +348,24 @@ class _Search:
             start = folded.text.find(needle, end)
 
 
+def _hyphenates(text: str, index: int) -> bool:
+    """Whether a hyphen stands at `index`, with a letter or digit on its far side: `all` in `all-round`."""
+    return any(
+        plain_punctuation(text[at]) == "-" and 0 <= beyond < len(text) and text[beyond].isalnum()
+        for at, beyond in ((index - 1, index - 2), (index, index + 1))
+        if 0 <= at < len(text)
+    )
+
+
 def _joins_words(text: str, index: int) -> bool:
     return 0 < index < len(text) and all(side.isalnum() or side == "_" for side in text[index - 1 : index + 1])
 
 
-def _widened(text: str, start: int, end: int, quote: str) -> Range:
+def _widened(text: str, start: int, end: int, needle: _Needle) -> Range:
     """The range with the punctuation that the quote has at its ends and the text has there, too."""
-    counted = fold(quote).origins
-    first = _reach(text, start - 1, quote[: counted[0]][::-1], -1) + 1
-    return first, _reach(text, end, quote[counted[-1] + 1 :], 1)
+    counted = needle.folded.origins
+    first = _reach(text, start - 1, needle.quote[: counted[0]][::-1], -1) + 1
+    return first, _reach(text, end, needle.quote[counted[-1] + 1 :], 1)
 
 
 def _reach(text: str, position: int, marks: str, step: int) -> int:
