@@ -13,6 +13,7 @@ Rates come with n and their 95 % interval (Wilson). Ground truth counts pages fr
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import re
@@ -211,7 +212,7 @@ def _is_passage(run: Sequence[Gold]) -> bool:
     The ground truth goes through lines from the left, so a passage that is written from the right ends with its line.
     """
     leftward = any(is_right_to_left(text) for text, _ in run)
-    for (_, before), (_, word) in zip(run, run[1:], strict=False):
+    for (_, before), (_, word) in itertools.pairwise(run):
         height = max(min(before.height, before.width), min(word.height, word.width))
         beside = min(before.y1, word.y1) - max(before.y0, word.y0) > 0.5 * min(before.height, word.height)
         gap = max(word.x0 - before.x1, before.x0 - word.x1)
@@ -308,7 +309,7 @@ def bench_sentences(options: Options) -> Iterator[str]:
     yield from report("sentences: found", found, options, baseline=theirs)
     yield from report("sentences: on the block's own place, or an earlier one", placed, options)
     slowest = sorted(times)[-max(len(times) // 100, 1)]
-    yield f"sentences: median {statistics.median(times):.3f} ms, slowest hundredth from {slowest:.2f} ms, n={len(times)}"
+    yield f"sentences: median {statistics.median(times):.3f} ms, slowest hundredth {slowest:.2f} ms, n={len(times)}"
 
 
 def _sentences(elements: Sequence[Element]) -> Iterator[tuple[str, int, list[BBox]]]:

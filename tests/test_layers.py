@@ -43,6 +43,7 @@ ROWS: dict[int, set[str]] = {
         "page_parts",
         "prompts",
         "references",
+        "rendering",
         "terms",
         "transcript",
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Located, ModelStop, Question, Refusal
 from kb_qa.citation import build_citation, level_on
@@ -66,7 +67,8 @@ class AnswerWriter:
         yield self.transcript.end(stop)
 
     def _cited(self, claim: Claim) -> Iterator[Cited]:
-        for citation in claim.citations:
+        """In the order of their positions (S1.3)."""
+        for citation in sorted(claim.citations, key=attrgetter("material", "block")):
             try:
                 block = self.context.block(citation.material, citation.block)
             except IndexError:

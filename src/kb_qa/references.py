@@ -120,16 +120,16 @@ class MarkdownStyle:
     """`<sup>[[1](url)]</sup>`, and a list of `- **1** [Title](url)` (S4.4)."""
 
     def marker(self, reference: Reference) -> str:
-        url = _linkable(reference.url)
+        url = linkable(reference.url)
         return f"<sup>[[{reference.number}]({url})]</sup>" if url else f"<sup>[{reference.number}]</sup>"
 
     def listing(self, items: Sequence[Reference]) -> str:
         return "\n".join(map(self._line, items))
 
     def _line(self, item: Reference) -> str:
-        title, url = _plain_markdown(item.title), _linkable(item.url)
+        title, url = plain_markdown(item.title), linkable(item.url)
         line = f"- **{item.number}** [{title}]({url})" if url else f"- **{item.number}** {title}"
-        return f"{line}: “{_plain_markdown(item.quote)}”" if collapsed(item.quote) else line
+        return f"{line}: “{plain_markdown(item.quote)}”" if collapsed(item.quote) else line
 
 
 class HtmlStyle:
@@ -147,7 +147,7 @@ class HtmlStyle:
         return f"<li><b>{item.number}</b> {title}{quote}</li>"
 
     def _linked(self, content: str, url: str) -> str:
-        link = _linkable(url)
+        link = linkable(url)
         return f'<a href="{html.escape(link)}" rel="noopener">{content}</a>' if link else content
 
 
@@ -172,7 +172,7 @@ def collapsed(text: str) -> str:
     return " ".join("".join(character for character in text if character.isprintable() or character.isspace()).split())
 
 
-def _linkable(url: str) -> str:
+def linkable(url: str) -> str:
     """The URL where it is a web address or has no scheme; nothing else becomes a link.
 
     Brackets, quotation marks, blanks and controls are escaped, so that nothing in it ends the link.
@@ -183,7 +183,7 @@ def _linkable(url: str) -> str:
     return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", url)
 
 
-def _plain_markdown(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]()<>#|!~&])", r"\\\1", collapsed(text))
 
