@@ -59,10 +59,12 @@ def quote_lines(elements: Sequence[Element], quotes: Sequence[Quote]) -> list[di
     return lines
 
 
-def found_line(query: str, elements: Sequence[Element], options: dict[str, bool]) -> dict[str, Any]:
+def found_line(
+    query: str, elements: Sequence[Element], *, case: bool, whole_word: bool, diacritics: bool
+) -> dict[str, Any]:
     """The one line of `--find-all`: every occurrence, in reading order; one that goes on over a page counts on each."""
     matches: list[dict[str, Any]] = []
-    for located in find_all(query, elements, **options):
+    for located in find_all(query, elements, case=case, whole_word=whole_word, diacritics=diacritics):
         regions = located_line(located)["regions"] or [{"page": None, "rects": []}]
         matches += [{"page": region["page"], "rects": region["rects"]} for region in regions]
     return {"matches": matches}

@@ -31,7 +31,7 @@ from bench_words import letters_of, mupdf_words
 from scoring.ocr_lines import wilson
 from scoring.parses import parse_of
 
-from ingest.chunk import chunk
+from ingest.chunk import Origin, chunk
 from ingest.document_reader import silence_mupdf
 from ingest.upright import bake_rotated_annotations
 from kb_qa.elements import Element
@@ -285,7 +285,8 @@ def _union_iou(boxes: Sequence[BBox], wanted: BBox) -> float:
 
 
 def _touches(rects: Sequence[BBox], cell: BBox) -> bool:
-    return any(cell.overlap(rect) > 0.1 for rect in rects)
+    """More than a quarter of it: boxes of neighbouring lines overlap by the height that the font says."""
+    return any(cell.overlap(rect) > 0.25 for rect in rects)
 
 
 def bench_sentences(options: Options) -> Iterator[str]:
@@ -313,7 +314,7 @@ def bench_sentences(options: Options) -> Iterator[str]:
 
 
 def _sentences(elements: Sequence[Element]) -> Iterator[tuple[str, int, list[BBox]]]:
-    for piece in chunk(elements, "text-layer"):
+    for piece in chunk(elements, Origin("report", 1, "report.pdf", "")):
         for block in piece.blocks if piece.element_type == "text" else ():
             boxes = [region.bbox for region in block.regions if region.bbox is not None]
             if boxes and len(block.text.split()) >= 4:

@@ -33,6 +33,7 @@ ROWS: dict[int, set[str]] = {
     },
     3: {
         "approximate",
+        "attribution",
         "citation",
         "folding",
         "glyphs",
