@@ -101,7 +101,7 @@ def elements(file: Path, folder: Path | None, kb: Path | None, as_json: bool) ->
 @click.option("--quotes", type=click.Path(path_type=Path), help="Many at once: a JSON line each, {id, quote, page?}.")
 @click.option("--find-all", "query", help="Every occurrence of this text.")
 @click.option("--case", is_flag=True, help="With --find-all: letter case matters.")
-@click.option("--whole-word", is_flag=True, help="With --find-all: whole words only.")
+@click.option("--whole-word", is_flag=True, help="With --find-all: words printed whole, in one line.")
 @click.option("--diacritics", is_flag=True, help="With --find-all: diacritics matter.")
 @kb_option
 @json_option

@@ -41,6 +41,7 @@ ROWS: dict[int, set[str]] = {
         "listing",
         "locate",
         "markers",
+        "occurrences",
         "page_parts",
         "prompts",
         "references",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given, settings
@@ -370,6 +371,14 @@ def test_every_occurrence_is_found_in_order() -> None:
     assert find_all("َ", elements) == ()
 
 
+def test_a_whole_word_is_printed_in_one_piece() -> None:
+    """A word that is cut at a line's end counts, but not as a whole word; nor does a part of one."""
+    element = printed("The Government and the Gov-", "ernment of a governmental body")
+    assert len(find_all("government", [element])) == 3
+    assert [rects(located) for located in find_all("government", [element], whole_word=True)] == [[at(4, 10)]]
+    assert len(find_all("of a", [element], whole_word=True)) == 1
+
+
 def test_find_all_knows_the_printed_hyphen() -> None:
     """A compound cut at its hyphen is found as printed, unless the text itself has it elsewhere."""
     broken, whole = printed("say hel-", "lo now"), printed("a hel-lo", id="w")
@@ -497,7 +506,11 @@ def documents(draw: st.DrawFn) -> list[Element]:
     elements = []
     for number in range(draw(st.integers(1, 4))):
         lines = draw(st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=3))
-        texts = [" ".join(line) + draw(st.sampled_from(["", "-"])) for line in lines]
+        follows = [line[0].isalpha() for line in lines[1:]] + [False]
+        broken = [
+            draw(st.booleans()) and line[-1].isalpha() and go_on for line, go_on in zip(lines, follows, strict=True)
+        ]
+        texts = [" ".join(line) + "-" * cut for line, cut in zip(lines, broken, strict=True)]
         fields = {"id": f"e{number}", "page": 1 + number // 2, "y": 100.0 + 80 * (number % 2)}
         elements.append(printed(*texts, **fields, origin=draw(ORIGINS)))
         if number == 1:

@@ -64,6 +64,10 @@ class PrintedElement:
         """The glyphs of the reading text's range `[start, end)`, by their number."""
         return glyph_numbers(self._reading[start:end])
 
+    def is_cut(self, start: int, end: int) -> bool:
+        """Whether a word in the reading text's range `[start, end)` is printed in several pieces."""
+        return any(cut.start < end and start < cut.end for cut in self._cuts)
+
     def printed(self) -> tuple[str, list[Span | None]] | None:
         """The text with its line-end hyphens, and each character's glyphs; None where it is the reading text."""
         if not self._cuts:

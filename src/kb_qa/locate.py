@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from kb_qa.folding import (
 )
 from kb_qa.geometry import union_of
 from kb_qa.glyphs import Glyph, PrintedElement, glyph_numbers, is_right_to_left, lines
+from kb_qa.occurrences import Range, Search, marks_follow
 from kb_qa.page_parts import on_pages
 
 NOT_FOUND = Located(found=False)
@@ -41,8 +41,6 @@ _VERBATIM = 4  # the best agreement of a place with a quote
 _DIGITS = re.compile(r"[0-9]*")
 _WITHIN_NUMBER = frozenset(f"0123456789{NUMBER_SEPARATORS}")
 _BEFORE_DIGITS = _WITHIN_NUMBER | {RAISED}
-
-Range = tuple[int, int]  # [start, end) of a text
 
 
 def locate(quote: str, elements: Sequence[Element], *, prefer: str = "", pages: Collection[int] = ()) -> Located:
@@ -66,8 +64,9 @@ def find_all(
     """Every occurrence of the query, or of any of several, in order; where two overlap, the first and longest.
 
     Unlike for a quote, punctuation and blanks between words count, and digits do not bind. A word cut at a line's end
-    counts in one piece; with its hyphen only where nothing else is found. `case`, `whole_word` and `diacritics` say
-    what must agree; `pages` (from 1) are where to look, none means anywhere.
+    counts in one piece; with its hyphen only where nothing else is found. `case` and `diacritics` say what must agree;
+    with `whole_word`, neither end is within a word, and no word of it is cut at a line's end: it is printed whole, as
+    in the viewers that have this option. `pages` (from 1) are where to look, none means anywhere.
     """
     folding = Folding(case=case, diacritics=diacritics, punctuation=True)
     queries = [query] if isinstance(query, str) else query
@@ -118,7 +117,7 @@ class PrintedText:
     def find_all(self, queries: Sequence[str], folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
         """In order, none overlapping. What stands nowhere in the reading text is looked for with line-end hyphens."""
         needles = [needle for query in queries if (needle := fold(query, folding).text)]
-        search = _Search(tuple(sorted(needles, key=len, reverse=True)), folding, whole_word)
+        search = Search(tuple(sorted(needles, key=len, reverse=True)), folding, whole_word)
         streams = [self._bodies[0], *self._loners]
         for occurrences in (_Stream.occurrences, _Stream.printed_occurrences):
             found = [
@@ -213,7 +212,7 @@ class _Stream:
         best, best_agreement = None, -1
         for count, start in enumerate(_candidates(folded.text, wanted.text, low, high)):
             end = start + len(wanted.text)
-            if _numbers_agree(folded, wanted, start) and not _marks_follow(folded.text, end):
+            if _numbers_agree(folded, wanted, start) and not marks_follow(folded.text, end):
                 place, agreement = self._agreement(needle, start, end)
                 if agreement > best_agreement:
                     best, best_agreement = place, agreement
@@ -248,13 +247,15 @@ class _Stream:
             self._printed[position] = PrintedElement(self.elements[position])
         return self._printed[position]
 
-    def occurrences(self, search: _Search) -> Iterator[tuple[int, Located]]:
+    def occurrences(self, search: Search) -> Iterator[tuple[int, Located]]:
         """Each with the position of the element that it begins in."""
         for start, end in search.ranges(self.text):
-            position, _, _ = next(self._parts(start, end))
-            yield position, self.located((start, end), "exact")
+            parts = list(self._parts(start, end))
+            if search.whole_word and any(self.printed(position).is_cut(*range_) for position, *range_ in parts):
+                continue
+            yield parts[0][0], self.located((start, end), "exact")
 
-    def printed_occurrences(self, search: _Search) -> Iterator[tuple[int, Located]]:
+    def printed_occurrences(self, search: Search) -> Iterator[tuple[int, Located]]:
         """The same in the text as printed, with its line-end hyphens."""
         for position in range(len(self.elements)):
             element = self.printed(position)
@@ -306,46 +307,10 @@ def _numbers_agree(text: Folded, needle: Folded, start: int) -> bool:
     )
 
 
-def _marks_follow(text: str, end: int) -> bool:
-    """Whether what comes next belongs to the last letter: `e` is not found in `é`, nor か in が."""
-    return end < len(text) and unicodedata.combining(text[end]) != 0
-
-
 def _cuts(text: str, index: int) -> bool:
     """Whether a word or a code such as `Q2` goes on over `index`."""
     sides = text[max(index - 1, 0) : index + 1] if index > 0 else ""
     return len(sides) == 2 and all(side.isalnum() and not is_cjk(side) for side in sides)
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """What find-all looks for: folded queries, longest first."""
-
-    needles: tuple[str, ...]
-    folding: Folding
-    whole_word: bool
-
-    def ranges(self, text: str) -> Iterator[Range]:
-        """Ranges of `text`, one after the other, none overlapping; of those that begin at one place, the longest."""
-        folded = fold(text, self.folding)
-        found = sorted((start, -len(needle)) for needle in self.needles for start in self._starts(text, folded, needle))
-        reached = 0
-        for start, length in found:
-            if start >= reached:
-                reached = start - length
-                yield folded.origins[start], folded.origins[reached - 1] + 1
-
-    def _starts(self, text: str, folded: Folded, needle: str) -> Iterator[int]:
-        start = folded.text.find(needle)
-        while start >= 0:
-            end = start + len(needle)
-            first, last = folded.origins[start], folded.origins[end - 1] + 1
-            split = self.whole_word and (_joins_words(text, first) or _joins_words(text, last))
-            if split or _marks_follow(folded.text, end):
-                start = folded.text.find(needle, start + 1)
-                continue
-            yield start
-            start = folded.text.find(needle, end)
 
 
 def _hyphenates(text: str, index: int) -> bool:
@@ -355,10 +320,6 @@ def _hyphenates(text: str, index: int) -> bool:
         for at, beyond in ((index - 1, index - 2), (index, index + 1))
         if 0 <= at < len(text)
     )
-
-
-def _joins_words(text: str, index: int) -> bool:
-    return 0 < index < len(text) and all(side.isalnum() or side == "_" for side in text[index - 1 : index + 1])
 
 
 def _widened(text: str, start: int, end: int, needle: _Needle) -> Range:
