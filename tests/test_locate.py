@@ -506,11 +506,9 @@ def documents(draw: st.DrawFn) -> list[Element]:
     elements = []
     for number in range(draw(st.integers(1, 4))):
         lines = draw(st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=3))
-        follows = [line[0].isalpha() for line in lines[1:]] + [False]
-        broken = [
-            draw(st.booleans()) and line[-1].isalpha() and go_on for line, go_on in zip(lines, follows, strict=True)
-        ]
-        texts = [" ".join(line) + "-" * cut for line, cut in zip(lines, broken, strict=True)]
+        ends = [line[-1].isalpha() and following[0].isalpha() for line, following in pairwise(lines)]
+        hyphens = ["-" * (end and draw(st.booleans())) for end in [*ends, False]]
+        texts = [" ".join(line) + hyphen for line, hyphen in zip(lines, hyphens, strict=True)]
         fields = {"id": f"e{number}", "page": 1 + number // 2, "y": 100.0 + 80 * (number % 2)}
         elements.append(printed(*texts, **fields, origin=draw(ORIGINS)))
         if number == 1:
