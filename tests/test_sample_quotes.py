@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pymupdf
 import pytest
 
@@ -9,7 +11,8 @@ from ingest.limits import Limits
 from ingest.pdf import parse_pdf
 from kb_qa.geometry import BBox
 from kb_qa.locate import PrintedText
-from tests.golden_boxes import GOLDEN, SAMPLES, ink, rendered
+from tests.golden_boxes import GOLDEN, SAMPLES, TRIM, ink, rendered
+from tests.test_sample_elements import WHOLE, moved_boxes, parsed_page
 
 REPORT = "annual-report.pdf"
 QUOTES = [quote for quote in GOLDEN["quotes"] if quote["document"] == REPORT]
@@ -53,3 +56,22 @@ def test_the_search_of_the_library_misses_the_broken_word() -> None:
     returned = quote["quote"].replace("investment", "invest-\r\n\x02ment")
     with pymupdf.open(SAMPLES / REPORT) as pdf:
         assert pdf[quote["page"] - 1].search_for(returned) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "quarter_turns", "trim"),
+    [("rotated.pdf", 1, 0, WHOLE), ("annual-report.pdf", 3, 1, TRIM)],
+    ids=["as it is", "turned and trimmed"],
+)
+def test_quotes_are_found_on_turned_and_trimmed_pages(
+    tmp_path: Path, name: str, number: int, quarter_turns: int, trim: tuple[float, float, float, float]
+) -> None:
+    """Each text that stands once on the page is marked where it is displayed."""
+    page, elements, _ = parsed_page(tmp_path, name, number, quarter_turns, trim)
+    boxes = moved_boxes(name, number, page, quarter_turns, trim)
+    text = PrintedText(elements)
+    assert len(boxes) > 10
+    for quote, box in boxes.items():
+        others = [other for other in boxes if other != quote and quote in other]
+        rects = [rect for region in text.locate(quote).regions for rect in region.rects]
+        assert others or any(rect.iou(box) > 0.5 for rect in rects), quote
