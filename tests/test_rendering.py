@@ -9,6 +9,7 @@ from kb_qa.answers import AnswerEvent, BlockCitation, ModelEvent, ModelStop, Tex
 from kb_qa.elements import Chunk
 from kb_qa.geometry import Page
 from kb_qa.knowledge_base import KnowledgeBase
+from kb_qa.references import collapsed
 from kb_qa.rendering import terminal_text, to_markdown
 from kb_qa.retrieve import Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel
@@ -56,6 +57,19 @@ async def test_an_answer_is_exported_with_its_numbered_quotations() -> None:
     linked = to_markdown(events, base_url="https://kb.example/")
     assert f"million.<sup>[[1](https://kb.example{url})]</sup>" in linked
     assert f'found in "[report.pdf · P1·text](https://kb.example{url})"' in linked
+
+
+async def test_citations_of_a_claim_are_ordered_by_position() -> None:
+    """S1.3: however a model names them, blocks of a document are numbered from its start to its end."""
+    first = await answered(STOP)
+    report, pay = material(first, "report.pdf"), material(first, "*pay*.pdf")
+    cited = [BlockCitation(pay, 0), BlockCitation(report, 1), BlockCitation(report, 0)]
+    events = await answered(TextDelta("Revenue, costs and pay are named."), *cited, STOP)
+    texts = [str(event.data["cited_text"]) for event in events if event.event == "citation"]
+    assert [collapsed(text) for text in texts] == [
+        *("Net revenue was 4,812 million.", "Costs were 900 million.", "P5 | 22000"),
+    ]
+    assert [event.data["number"] for event in events if event.event == "citation"] == [1, 2, 3]
 
 
 async def test_nothing_of_an_answer_is_markup() -> None:

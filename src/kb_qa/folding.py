@@ -5,6 +5,7 @@ Characters are mapped one by one, never through NFKC: that would turn `10⁵` in
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from array import array
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ _COMPATIBLE = (
     *((0x2103, 0x2103), (0x2109, 0x2109), (0x2160, 0x217F), (0x3371, 0x33DF), (0x1D400, 0x1D7CB)),
 )
 _RAISED_DIGITS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789", strict=True))
+
+_LETTERS = re.compile("[A-Za-z]{2,}")
 
 SIGN, HYPHEN = 1, 2
 
@@ -99,10 +102,12 @@ def _is_hangul(character: str) -> bool:
     return 0xAC00 <= ord(character) <= 0xD7A3
 
 
+@lru_cache(maxsize=65536)
 def is_space(character: str) -> bool:
     return character in _SPACES or unicodedata.category(character) in ("Zs", "Zl", "Zp")
 
 
+@lru_cache(maxsize=65536)
 def is_ignored(character: str) -> bool:
     """Controls, soft hyphens, zero-width and private-use characters: no reader sees them.
 
@@ -178,8 +183,12 @@ def is_accent(character: str) -> bool:
 def fold(text: str, folding: Folding = QUOTE) -> Folded:
     """`text` as compared. Linear in its length."""
     folder = _Folder(text, folding)
-    for index, character in enumerate(text):
-        folder.add(index, character)
+    position = 0
+    for run in _LETTERS.finditer(text):
+        folder.add(position, run.start() + 1)
+        folder.add_letters(run.start() + 1, run.end())
+        position = run.end()
+    folder.add(position, len(text))
     return folder.result()
 
 
@@ -194,7 +203,19 @@ class _Folder:
         self._skipped: list[int] = []  # what was dropped since the last character that counts
         self._spaced = False
 
-    def add(self, index: int, character: str) -> None:
+    def add(self, start: int, end: int) -> None:
+        for index in range(start, end):
+            self._add(index, self._source[index])
+
+    def add_letters(self, start: int, end: int) -> None:
+        """The same for plain letters that follow a letter, which are most of what there is: in one step."""
+        letters = self._source[start:end]
+        self._out.extend(letters if self._folding.case else letters.lower())
+        self._origins.extend(range(start, end))
+        self._signs.extend(bytes(end - start))
+        self._breaks.extend(bytes(end - start))
+
+    def _add(self, index: int, character: str) -> None:
         folded = fold_character(character, self._folding)
         if not folded:
             if not is_ignored(character):
