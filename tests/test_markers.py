@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 from collections.abc import Sequence
 
 import pytest
@@ -202,3 +203,17 @@ def test_nothing_but_markers_is_ever_lost(pieces: list[str]) -> None:
     names = {1: "[1](id=1)", 9: "[2](id=9)"}
     assert "".join(names[part.id] if isinstance(part, Mark) else part for part in parts) == text
     assert stream.dropped == 0
+
+
+@pytest.mark.parametrize("piece", ["word ", "[1] ", "[", "【1、2", "[1](id=1)", "(", "`"])
+def test_long_text_stays_cheap(piece: str) -> None:
+    """Twice the text, without a line break, takes twice the steps."""
+    once, twice = (steps(piece * count) for count in (1_000, 2_000))
+    assert twice < 2.2 * once
+
+
+def steps(text: str) -> int:
+    """The calls that reading the text makes: the same on every machine."""
+    profile = cProfile.Profile()
+    profile.runcall(MarkerStream([1]).feed, text)
+    return sum(entry.callcount for entry in profile.getstats())

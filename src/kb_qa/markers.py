@@ -26,7 +26,7 @@ _TILDES = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?~{3}")
 _NAME_CHARACTERS = f"{ascii_letters}{digits}_"
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]{2,}|[A-Z]{1,4}\d{1,4}|\d+(?:st|nd|rd|th|m|bn|k)")
 _URL = re.compile(r"[a-z]://\S*$")
-_TAIL = 200  # characters of a line that are looked back at
+_LOOK = 200  # characters at a line's ends that are looked at where a marker may begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class _Markdown:
 
     def __init__(self) -> None:
         self._fence = ""  # what the open code fence began with
-        self._line = ""
+        self._line: list[str] = []  # the characters of the line so far
         self._span = 0  # backticks that opened the code span
         self._run = 0  # backticks in a row up to here
         self._depth = 0  # of round brackets inside a link's target
@@ -189,22 +189,22 @@ class _Markdown:
         if character == "\n":
             self._end_line()
             return _NO_PLACE
-        before, escaped = self._line[-1:], self._escaped
+        before, escaped = self._line[-1] if self._line else "", self._escaped
         self._count_backticks(character)
-        inside = bool(self._fence or self._span or self._depth or escaped or (before and before in _OPENING))
+        inside = bool(self._fence or self._span or self._depth or escaped or before in ("[", "【"))
         if not self._span:
             opens = character == "(" and (before == "]" or self._depth > 0)
             closes = character == ")" and self._depth > 0
             self._depth += opens - closes
         self._escaped = character == "\\" and not escaped and not self._span
         place = self._place() if character in _OPENING and not inside else _NO_PLACE
-        self._line += character
+        self._line.append(character)
         return place
 
     def _place(self) -> _Place:
-        if _TILDES.match(self._line):
+        if _TILDES.match("".join(self._line[:_LOOK])):
             return _NO_PLACE
-        tail = self._line[-_TAIL:]
+        tail = "".join(self._line[-_LOOK:])
         name = tail[len(tail.rstrip(_NAME_CHARACTERS)) :]
         attached = _WORD.fullmatch(name) is not None
         return _Place(
@@ -227,11 +227,13 @@ class _Markdown:
 
     def _end_line(self) -> None:
         """Lines open and close fences as CommonMark has it, also in lists and quotations."""
-        match = _FENCE.match(self._line)
+        line = "".join(self._line)
+        match = _FENCE.match(line)
         if match is not None:
-            rest = self._line[match.end() :]
+            rest = line[match.end() :]
             if not self._fence:
                 self._fence = match[1] if match[1][0] == "~" or "`" not in rest else ""
             elif match[1].startswith(self._fence) and not rest.strip():
                 self._fence = ""
-        self._line, self._span, self._run, self._depth, self._escaped = "", 0, 0, 0, False
+        self._line.clear()
+        self._span, self._run, self._depth, self._escaped = 0, 0, 0, False
