@@ -110,4 +110,4 @@ async def test_a_refusal_is_exported_as_one() -> None:
 
 def test_terminal_text_holds_no_controls() -> None:
     """A document's text can neither colour a terminal nor hide what stands in it."""
-    assert terminal_text("a\x1b[31mb\u202ec\r\x07d\n\te\x9bf") == "a[31mbcd\n\tef"
+    assert terminal_text("a\x1b[31mb\u202ec\r\x07d\n\te\x9bf\u200cg") == "a[31mbcd\n\tef\u200cg"

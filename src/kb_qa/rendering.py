@@ -14,14 +14,19 @@ _MARKERS = re.compile(r" (?:\[\d+\])+")
 # What opens a block of Markdown at the start of a line: a list, a heading's underline.
 _BLOCK_START = re.compile(r"^(\d*)([-+=.)])")
 _ESCAPED = r"\1\\\2"
+_TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 _INCOMPLETE = {"en": "The answer is incomplete: {reason}.", "zh": "回答不完整：{reason}。"}
 
 
 def terminal_text(text: str) -> str:
     """Text that can move no cursor and turn no line around: only line breaks and tabs are left of the controls."""
-    return "".join(
-        character for character in text if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf")
-    )
+    return "".join(filter(_is_harmless, text))
+
+
+def _is_harmless(character: str) -> bool:
+    if unicodedata.category(character) == "Cc":
+        return character in "\n\t"
+    return unicodedata.bidirectional(character) not in _TURNING
 
 
 def to_markdown(events: Sequence[AnswerEvent], *, base_url: str | None = None) -> str:
