@@ -25,7 +25,7 @@ from kb_qa.folding import (
     plain_punctuation,
 )
 from kb_qa.geometry import union_of
-from kb_qa.glyphs import Glyph, PrintedElement, glyph_numbers, is_right_to_left, lines
+from kb_qa.glyphs import Glyph, PrintedElement, is_right_to_left, lines
 from kb_qa.occurrences import Range, Search, marks_follow
 from kb_qa.page_parts import on_pages
 
@@ -77,9 +77,8 @@ def find_all(
 
 def block_rects(element: Element, start: int, end: int) -> Located:
     """The rectangles of range `[start, end)` of the element's text; not found where nothing there has a place."""
-    printed = PrintedElement(element)
-    numbers = printed.indexes(max(start, 0), max(end, 0))
-    return _located([printed.glyphs[number] for number in numbers], "range") if numbers else NOT_FOUND
+    glyphs = PrintedElement(element).glyphs(max(start, 0), max(end, 0))
+    return _located(glyphs, "range") if glyphs else NOT_FOUND
 
 
 class PrintedText:
@@ -239,7 +238,7 @@ class _Stream:
         glyphs: list[Glyph] = []
         for position, start, end in self._parts(*place):
             element = self.printed(position)
-            glyphs += (element.glyphs[index] for index in element.indexes(start, end))
+            glyphs += element.glyphs(start, end)
         return _located(glyphs, method if glyphs else "text")
 
     def printed(self, position: int) -> PrintedElement:
@@ -259,12 +258,8 @@ class _Stream:
         """The same in the text as printed, with its line-end hyphens."""
         for position in range(len(self.elements)):
             element = self.printed(position)
-            printed = element.printed()
-            if printed is None:
-                continue
-            text, spans = printed
-            for start, end in search.ranges(text):
-                glyphs = [element.glyphs[number] for number in glyph_numbers(spans[start:end])]
+            for start, end in search.ranges(element.printed):
+                glyphs = element.printed_glyphs(start, end)
                 if glyphs:
                     yield position, _located(glyphs, "exact")
 
