@@ -42,7 +42,7 @@ from kb_qa.locate import PrintedText, find_all
 from kb_qa.page_parts import on_pages
 
 NGRAMS, LONGEST = 500, 8
-REPORTS, PAGES = 5, 12
+REPORTS = 5
 # Counts a digit that is printed within ½ as one of its own.
 LEFT_OUT = frozenset({"pdf.js__fraction-highlight.pdf"})
 
@@ -70,6 +70,7 @@ class Options:
     folder: Path
     cache: Path | None
     misses: int
+    pages: int
 
 
 def searched(page: pymupdf.Page, text: str) -> list[BBox]:
@@ -295,7 +296,7 @@ def bench_sentences(options: Options) -> Iterator[str]:
     times: list[float] = []
     for path in dice.sample(sorted(options.folder.glob("*.pdf")), REPORTS):
         with pymupdf.open(path) as document:
-            pages = sorted(dice.sample(range(document.page_count), PAGES))
+            pages = sorted(dice.sample(range(document.page_count), options.pages))
             parsed = parse_of(path, options.cache, pages)
             prepared = PrintedText(parsed.elements)
             prepared.locate("first, the text is folded")
@@ -339,10 +340,11 @@ def main() -> None:
     parser.add_argument("what", choices=sorted(BENCHES))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cache", type=Path, help="where to keep the parses")
+    parser.add_argument("--pages", type=int, default=12, help="how many pages of each report")
     parser.add_argument("--misses", type=int, default=0, help="how many misses to print")
     arguments = parser.parse_args()
     silence_mupdf()
-    for line in BENCHES[arguments.what](Options(arguments.folder, arguments.cache, arguments.misses)):
+    for line in BENCHES[arguments.what](Options(arguments.folder, arguments.cache, arguments.misses, arguments.pages)):
         print(line, flush=True)
 
 
