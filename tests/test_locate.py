@@ -316,6 +316,26 @@ def test_chinese_set_in_columns_is_one_rectangle_a_column() -> None:
     assert rects(locate("利润增", [element])) == [(1, 100, 21, 110, 42), (1, 85, 10, 95, 20)]
 
 
+def test_a_bullet_s_tall_box_joins_no_lines() -> None:
+    """Bullets are set in fonts whose boxes reach over the line above; each line keeps its own rectangle."""
+    words: list[Word] = []
+    for line, text in enumerate(("• first item", "• second item")):
+        foot, start = 120.0 + 20 * line, len("• first item ") * line
+        for first, last in pieces(text):
+            top = foot - (30 if text[first] == "•" else 12)
+            box = BBox(50 + 6 * first, top, 50 + 6 * last, foot)
+            words.append(Word(1, box, text[first:last], start + first, start + last))
+    element = Element("b", "d", 0, "text", "ListItem", "• first item • second item", words=tuple(words))
+    assert [rect[1:] for rect in rects(locate("• first item • second item", [element]))] == [
+        (50, 90, 122, 120),
+        (50, 110, 128, 140),
+    ]
+    raised = printed("sales9 rose")
+    high = replace(raised.words[0], text="9", bbox=BBox(86, 98, 89, 105), start=5, end=6)
+    low = replace(raised.words[0], text="sales", bbox=BBox(50, 100, 86, 110), end=5)
+    assert len(rects(locate("sales9 rose", [replace(raised, words=(low, high, raised.words[1]))]))) == 1
+
+
 def test_equal_lines_of_chinese_stay_apart() -> None:
     """A character under the first one of a line of text is on the next line."""
     element = printed("净利润", "净利润")

@@ -250,9 +250,18 @@ def _continues(line: BBox, last: Glyph, glyph: Glyph) -> bool:
         return True
     if last.stacked and glyph.stacked and _shared(last.bbox.x0, last.bbox.x1, box.x0, box.x1) > 0.8:
         return max(box.y0 - line.y1, line.y0 - box.y1) < max(line.width, box.width)
-    if _shared(last.bbox.y0, last.bbox.y1, box.y0, box.y1) < 0.5:
+    if _shared(last.bbox.y0, last.bbox.y1, box.y0, box.y1) < 0.5 or not _is_level(last.bbox, box):
         return False
     return max(box.x0 - line.x1, line.x0 - box.x1) <= _GUTTER * max(last.bbox.height, box.height)
+
+
+def _is_level(one: BBox, other: BBox) -> bool:
+    """Whether two boxes may be of one line: the same foot, or nearly the same middle.
+
+    The box of a bullet can reach over the lines above; a raised figure has another foot.
+    """
+    low, high = sorted((one.height, other.height))
+    return abs(one.y1 - other.y1) <= 0.5 * low or abs(one.center[1] - other.center[1]) <= 0.35 * high
 
 
 def _shared(a0: float, a1: float, b0: float, b1: float) -> float:
