@@ -16,13 +16,15 @@ import click
 from ingest.draw import draw_elements
 from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
-from ingest.stored import parsed_document
+from ingest.stored import named_document, parsed_document
 from ingest.writer import ingest_into
 from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of
-from kb_qa.errors import InputError
+from kb_qa.elements import ParsedDocument
+from kb_qa.errors import InputError, MissingIndexError
 from kb_qa.geometry import parse_bbox
 from kb_qa.listing import element_line
 from kb_qa.renderer import Renderer
+from kb_qa.settings import Settings
 
 SAMPLES = Path("data/samples")
 
@@ -39,6 +41,13 @@ def _existing(file: Path) -> Path:
     if not file.is_file():
         raise InputError(f"there is no file {str(file)!r}")
     return file
+
+
+def _stored(settings: Settings, file: Path) -> ParsedDocument:
+    try:
+        return named_document(settings, file.as_posix())
+    except MissingIndexError as error:
+        raise InputError(f"there is no file {str(file)!r}") from error
 
 
 def _print_line(line: dict[str, Any]) -> None:
@@ -92,21 +101,25 @@ def elements(file: Path, folder: Path | None, kb: Path | None, as_json: bool) ->
 @click.option("--quotes", type=click.Path(path_type=Path), help="Many at once: a JSON line each, {id, quote, page?}.")
 @click.option("--find-all", "query", help="Every occurrence of this text.")
 @click.option("--case", is_flag=True, help="With --find-all: letter case matters.")
-@click.option("--whole-word", is_flag=True, help="With --find-all: whole words only.")
+@click.option("--whole-word", is_flag=True, help="With --find-all: words printed whole, in one line.")
 @click.option("--diacritics", is_flag=True, help="With --find-all: diacritics matter.")
 @kb_option
 @json_option
 def locate(
     file: Path, quote: str | None, page: int | None, quotes: Path | None, query: str | None, **options: Any
 ) -> None:
-    """Find QUOTE in FILE: the rectangles of its words, one per line of print. Exit code 1 where one is not found."""
+    """Find QUOTE in FILE: the rectangles of its words, one per line of print. Exit code 1 where one is not found.
+
+    FILE is a file, or the name or id of a document of the knowledge base.
+    """
     if sum(given is not None for given in (quote, quotes, query)) != 1:
         raise click.UsageError("give a QUOTE, --quotes or --find-all, and only one of them")
     wanted = [] if quotes is None else [*read_quotes(quotes)]
     as_json, kb = options.pop("as_json"), options.pop("kb")
-    parsed = parsed_document(settings_of(kb), _existing(file))
+    settings = settings_of(kb)
+    parsed = parsed_document(settings, file) if file.is_file() else _stored(settings, file)
     if query is not None:
-        lines = [found_line(query, on_page(parsed.elements, page), options)]
+        lines = [found_line(query, on_page(parsed.elements, page), **options)]
         complete = bool(lines[0]["matches"])
     else:
         lines = quote_lines(parsed.elements, wanted or [Quote(quote or "", page)])

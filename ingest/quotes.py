@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from kb_qa.elements import Element
 from kb_qa.errors import InputError
 from kb_qa.listing import located_line
 from kb_qa.locate import PrintedText, find_all
+from kb_qa.page_parts import on_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +59,20 @@ def quote_lines(elements: Sequence[Element], quotes: Sequence[Quote]) -> list[di
     return lines
 
 
-def found_line(query: str, elements: Sequence[Element], options: dict[str, bool]) -> dict[str, Any]:
+def found_line(
+    query: str, elements: Sequence[Element], *, case: bool, whole_word: bool, diacritics: bool
+) -> dict[str, Any]:
     """The one line of `--find-all`: every occurrence, in reading order; one that goes on over a page counts on each."""
     matches: list[dict[str, Any]] = []
-    for located in find_all(query, elements, **options):
+    for located in find_all(query, elements, case=case, whole_word=whole_word, diacritics=diacritics):
         regions = located_line(located)["regions"] or [{"page": None, "rects": []}]
         matches += [{"page": region["page"], "rects": region["rects"]} for region in regions]
     return {"matches": matches}
 
 
 def on_page(elements: Sequence[Element], page: int | None) -> Sequence[Element]:
-    """The elements of a page, each with its words there; all elements where no page is given."""
-    if page is None:
-        return elements
-    touching = [element for element in elements if any(region.page == page for region in element.regions)]
-    return [replace(element, words=tuple(word for word in element.words if word.page == page)) for element in touching]
+    """The elements of a page; all elements where no page is given."""
+    return elements if page is None else on_pages(elements, (page,))
 
 
 def located_text(line: dict[str, Any]) -> str:

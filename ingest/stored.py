@@ -10,7 +10,7 @@ from ingest.discover import discover
 from ingest.limits import Limits
 from ingest.pipeline import PIPELINE
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import InputError, MissingIndexError
+from kb_qa.errors import InputError, MissingIndexError, NotFoundError
 from kb_qa.ledger import Ledger
 from kb_qa.settings import Settings
 
@@ -20,6 +20,23 @@ def parsed_document(settings: Settings, path: Path) -> ParsedDocument:
     with path.open("rb") as file:
         document_id = hashlib.file_digest(file, "sha256").hexdigest()
     return _from_ledger(settings, document_id) or parse_now(settings, path, document_id)
+
+
+def named_document(settings: Settings, name: str) -> ParsedDocument:
+    """A document of the knowledge base by its name or id; nothing is parsed.
+
+    Raises NotFoundError where no document has this name, InputError where several have.
+    """
+    with Ledger.open(settings.kb, create=False) as ledger:
+        found = ledger.resolve([name])
+        if len(found) > 1:
+            raise InputError(f"{len(found)} documents are called {name!r}; give the id of one: {', '.join(found)}")
+        version = ledger.ready_version(found[0], PIPELINE) if found else None
+        if version is not None:
+            return ledger.load_parse(version)
+    if found:
+        raise InputError(f"{name!r} was read by another version of this program; run kb-qa ingest again")
+    raise NotFoundError(f"there is neither a file nor a document {name!r}")
 
 
 def parse_now(settings: Settings, path: Path, document_id: str) -> ParsedDocument:

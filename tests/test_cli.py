@@ -162,6 +162,25 @@ def test_locate_finds_quotes_and_says_when_not(sample_kb: Path, tmp_path: Path) 
     assert done.code == 1
 
 
+def test_locate_takes_the_name_of_a_document(sample_kb: Path) -> None:
+    """A document of the knowledge base is searched without its file; a name of nothing is wrong use."""
+    done = run("locate", "briefing.pdf", "22000", "--kb", sample_kb, "--json")
+    assert (done.code, done.lines[0]["regions"][0]["page"]) == (0, 4), done.err
+    missing = run("locate", "nothing.pdf", "22000", "--kb", sample_kb)
+    assert missing.code == 2
+    assert "'nothing.pdf'" in missing.err
+
+
+def test_ask_prints_a_markdown_document(sample_kb: Path) -> None:
+    """The answer with its numbered quotations, to keep."""
+    done = run("ask", "P5的基本工资是多少？", "--markdown", "--kb", sample_kb)
+    assert done.code == 0, done.err
+    assert done.out.startswith("# P5的基本工资是多少？\n\n")
+    assert "<sup>[1]</sup>" in done.out
+    assert 'found in "briefing.pdf · P4·表格"' in done.out
+    assert run("ask", "q", "--markdown", "--json").code == 2
+
+
 def test_locate_find_all_lists_every_occurrence(sample_kb: Path) -> None:
     """Each occurrence has its page."""
     done = run("locate", SAMPLES / "briefing.pdf", "--find-all", "职级", "--kb", sample_kb, "--json")

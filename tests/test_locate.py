@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import cProfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kb_qa.answers import Located
 from kb_qa.elements import Element, Word
-from kb_qa.folding import fold, is_cjk
-from kb_qa.geometry import BBox
+from kb_qa.folding import fold, fold_character, is_cjk
+from kb_qa.geometry import BBox, Region
 from kb_qa.locate import block_rects, find_all, locate
 
 ADVANCE, HEIGHT, LEADING = 6.0, 10.0, 14.0
@@ -185,6 +188,8 @@ def test_a_number_is_found_as_a_whole_only() -> None:
         ("-5%", "margin: 5%"),
         ("105", "10⁵"),
         ("2509 million", "250⁹ million"),
+        ("9 million", "250⁹ million"),
+        ("1012", "10¹² units"),
         ("20,300", "$20，300"),
         ("21/2", "2½"),
         ("cafe", "café"),
@@ -210,6 +215,14 @@ def test_a_different_figure_or_letter_is_never_found(quote: str, text: str) -> N
         ("cafe\u0301", "café"),
         ("日本", "⽇本"),
         ("1/2", "½ cup"),
+        ("100 m2", "100 m² of floor"),
+        ("100 ㎡", "100 m2 of floor"),
+        ("CO2", "less CO₂ than"),
+        ("net income12", "net income¹² rose"),
+        ("10^5 units", "10⁵ units"),
+        ("1st quarter", "the 1ˢᵗ quarter"),
+        ("Part III", "Part Ⅲ begins"),
+        ("at 20 °C", "at 20 ℃ or more"),
         ("(1,200)", "loss (1,200) in"),
         ("net margin was 12.5 %", "net margin was 12.5%"),
     ],
@@ -228,9 +241,10 @@ def test_the_place_in_the_preferred_element_comes_first() -> None:
 
 
 def test_a_whole_word_comes_before_a_part_of_one() -> None:
-    """`net` is marked where it is a word, although `internet` comes first."""
+    """`net` is marked where it is a word, although `internet` comes first; `2` where it is no part of `Q2`."""
     element = printed("internet and net sales")
     assert rects(locate("net", [element])) == [at(13, 3)]
+    assert rects(locate("2", [printed("in Q2 all 2 plants")])) == [at(10, 1)]
     assert not locate("an", [printed("a nice day")]).found
 
 
@@ -302,6 +316,26 @@ def test_chinese_set_in_columns_is_one_rectangle_a_column() -> None:
     assert rects(locate("利润增", [element])) == [(1, 100, 21, 110, 42), (1, 85, 10, 95, 20)]
 
 
+def test_a_bullet_s_tall_box_joins_no_lines() -> None:
+    """Bullets are set in fonts whose boxes reach over the line above; each line keeps its own rectangle."""
+    words: list[Word] = []
+    for line, text in enumerate(("• first item", "• second item")):
+        foot, start = 120.0 + 20 * line, len("• first item ") * line
+        for first, last in pieces(text):
+            top = foot - (30 if text[first] == "•" else 12)
+            box = BBox(50 + 6 * first, top, 50 + 6 * last, foot)
+            words.append(Word(1, box, text[first:last], start + first, start + last))
+    element = Element("b", "d", 0, "text", "ListItem", "• first item • second item", words=tuple(words))
+    assert [rect[1:] for rect in rects(locate("• first item • second item", [element]))] == [
+        (50, 90, 122, 120),
+        (50, 110, 128, 140),
+    ]
+    raised = printed("sales9 rose")
+    high = replace(raised.words[0], text="9", bbox=BBox(86, 98, 89, 105), start=5, end=6)
+    low = replace(raised.words[0], text="sales", bbox=BBox(50, 100, 86, 110), end=5)
+    assert len(rects(locate("sales9 rose", [replace(raised, words=(low, high, raised.words[1]))]))) == 1
+
+
 def test_equal_lines_of_chinese_stay_apart() -> None:
     """A character under the first one of a line of text is on the next line."""
     element = printed("净利润", "净利润")
@@ -320,11 +354,23 @@ def test_a_recognised_text_may_differ_in_a_tenth_but_not_in_a_digit() -> None:
     scan = printed(line, origin="ocr")
     located = locate("Total amount due 4,812 in March", [scan])
     assert (located.method, rects(located)) == ("ocr-fuzzy", [at(0, len(line))])
+    assert located.confidence == pytest.approx(1 - 2 / 26)
     assert not locate("Total amount due 4,813 in March", [scan]).found
     assert not locate("Total amount due 14,812 in March", [scan]).found
     assert not locate("Total amount due 4,812 in March", [printed(line)]).found
     assert not locate("营业收入为三亿二千万元同比增长", [printed("营业收入为三亿二干万元同比增长", origin="ocr")]).found
     assert locate("本期营业收入为三亿二千万元", [printed("本期菅业收入为三亿二千万元", origin="ocr")]).found
+
+
+def test_confidence_is_that_of_the_worst_word_and_of_the_match() -> None:
+    """A place read by OCR is as sure as its worst word, less where letters differ; a text layer is not doubted."""
+    scan = printed("Total amount due", "in March", origin="ocr")
+    scan = replace(scan, words=tuple(replace(word, confidence=0.9 - 0.1 * (word.text == "in")) for word in scan.words))
+    assert locate("amount due", [scan]).confidence == 0.9
+    assert locate("due in March", [scan]).confidence == 0.8
+    assert locate("Total amounl due", [scan]).confidence == pytest.approx(0.9 * (1 - 1 / 14))
+    assert block_rects(scan, 0, 5).confidence == 0.9
+    assert locate("amount due", [printed("Total amount due")]).confidence is None
 
 
 def test_hidden_text_is_found_by_itself_only() -> None:
@@ -345,6 +391,14 @@ def test_every_occurrence_is_found_in_order() -> None:
     assert find_all("َ", elements) == ()
 
 
+def test_a_whole_word_is_printed_in_one_piece() -> None:
+    """A word that is cut at a line's end counts, but not as a whole word; nor does a part of one."""
+    element = printed("The Government and the Gov-", "ernment of a governmental body")
+    assert len(find_all("government", [element])) == 3
+    assert [rects(located) for located in find_all("government", [element], whole_word=True)] == [[at(4, 10)]]
+    assert len(find_all("of a", [element], whole_word=True)) == 1
+
+
 def test_find_all_knows_the_printed_hyphen() -> None:
     """A compound cut at its hyphen is found as printed, unless the text itself has it elsewhere."""
     broken, whole = printed("say hel-", "lo now"), printed("a hel-lo", id="w")
@@ -352,6 +406,32 @@ def test_find_all_knows_the_printed_hyphen() -> None:
     assert rects(find_all("hel-lo", [broken])[0]) == [at(4, 4), at(0, 2, line=1)]
     assert rects(find_all("hello", [broken])[0]) == [at(4, 4), at(0, 2, line=1)]
     assert [rects(located) for located in find_all("hel-lo", [broken, whole])] == [[at(2, 6)]]
+    assert rects(find_all("hel-", [broken])[0]) == [at(4, 4)]
+
+
+def test_find_all_of_several_queries() -> None:
+    """Each place counts once: where two queries overlap, the first and longest is found."""
+    element = printed("an alternate solution and a solution or an alternate")
+    assert len(find_all(["alternate", "solution"], [element])) == 4
+    assert [rects(located) for located in find_all(["solution", "alternate solution"], [element])] == [
+        [at(3, 18)],
+        [at(28, 8)],
+    ]
+    assert find_all([], [element]) == find_all([""], [element]) == ()
+
+
+def test_a_quote_can_be_looked_for_on_given_pages() -> None:
+    """S2.3: only the cited pages are searched; a passage that goes on over a page break has its part on each."""
+    first, second = printed("Net sales rose", id="a"), printed("in Europe   Net sales fell", id="b", page=2)
+    shift = len(first.text) + 1
+    words = (*first.words, *(replace(word, start=word.start + shift, end=word.end + shift) for word in second.words))
+    both = replace(first, text=f"{first.text} {second.text}", words=words, regions=(Region(1, None), Region(2, None)))
+    assert [region.page for region in locate("Net sales", [both]).regions] == [1]
+    assert rects(locate("Net sales", [both], pages=[2])) == [at(12, 9, page=2)]
+    assert rects(locate("rose in Europe", [both], pages=[1, 2])) == [at(10, 4), at(0, 9, page=2)]
+    assert not locate("rose in Europe", [both], pages=[1]).found
+    assert not locate("Net sales", [both], pages=[3]).found
+    assert [located.regions[0].page for located in find_all("sales", [both], pages=[2])] == [2]
 
 
 def test_find_all_with_diacritics() -> None:
@@ -368,6 +448,27 @@ def test_a_range_without_words_has_no_rectangles() -> None:
     assert block_rects(element, 5, 10).regions[0].rects == (BBox(80, 100, 110, 110),)
     assert block_rects(element, 50, 60) == Located(found=False)
     assert block_rects(element, 4, 4) == Located(found=False)
+
+
+def steps(work: Callable[[], object]) -> int:
+    """The calls, of Python and of C, that the work makes: the same on every machine and in every run."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+@pytest.mark.parametrize("origin", ["text-layer", "ocr"])
+@pytest.mark.parametrize("quote", ["the last words", "words that are nowhere 12", "of sales rose by 4,812 million"])
+def test_a_page_twice_as_long_takes_twice_the_steps(quote: str, origin: str) -> None:
+    """Locating and finding all are linear in the length of the page, found or not."""
+    lines = [f"Line {number} of sales rose by {number % 7} million over the year" for number in range(100)]
+    long = printed(*lines, "the last words", origin=origin)
+    short = printed(*lines[:50], "the last words", origin=origin)
+    for search, wanted in ((locate, quote), (find_all, "sales rose")):
+        fold_character.cache_clear()
+        once, twice = steps(partial(search, wanted, [short])), steps(partial(search, wanted, [long]))
+        assert once > 2_000
+        assert twice < 2.2 * once
 
 
 @pytest.mark.parametrize(
@@ -414,3 +515,72 @@ def test_any_span_of_words_is_covered_exactly(lines: list[list[str]], data: st.D
         for index, word in enumerate(element.words):
             inside = sum(word.bbox.overlap(rect) for rect in covered)
             assert inside == pytest.approx(1 if first <= index <= last else 0, abs=0.01), word
+
+
+ORIGINS = st.sampled_from(["text-layer", "ocr"])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> list[Element]:
+    """Paragraphs over two pages, some broken by line-end hyphens, with a running footer between the pages."""
+    elements = []
+    for number in range(draw(st.integers(1, 4))):
+        lines = draw(st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=3))
+        ends = [line[-1].isalpha() and following[0].isalpha() for line, following in pairwise(lines)]
+        hyphens = ["-" * (end and draw(st.booleans())) for end in [*ends, False]]
+        texts = [" ".join(line) + hyphen for line, hyphen in zip(lines, hyphens, strict=True)]
+        fields = {"id": f"e{number}", "page": 1 + number // 2, "y": 100.0 + 80 * (number % 2)}
+        elements.append(printed(*texts, **fields, origin=draw(ORIGINS)))
+        if number == 1:
+            elements.append(printed("Page 1", id="footer", y=700, category="Footer"))
+    return elements
+
+
+@given(elements=documents(), data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_any_span_of_any_element_is_found_in_it(elements: list[Element], data: st.DataObject) -> None:
+    """However often a span of words stands in a document, it is found in the element it was taken from, and what is
+    marked there says the same."""
+    element = data.draw(st.sampled_from([element for element in elements if element.category != "Footer"]))
+    first = data.draw(st.integers(0, len(element.words) - 1))
+    last = data.draw(st.integers(first, len(element.words) - 1))
+    quote = element.text[element.words[first].start : element.words[last].end]
+    located = locate(quote, elements, prefer=element.id)
+    if not fold(quote).text:
+        assert not located.found
+        return
+    assert (located.found, located.method) == (True, "exact")
+    covered = [(region.page, rect) for region in located.regions for rect in region.rects]
+    marked = [word for word in element.words if inside(word, covered) > 0.5]
+    starts = list(dict.fromkeys((word.start, word.end) for word in marked))
+    said = " ".join(element.text[start:end] for start, end in starts)
+    assert fold(said).text == fold(quote).text
+    others = [word for other in elements if other is not element for word in other.words]
+    assert all(inside(word, covered) == 0 for word in others)
+
+
+def inside(word: Word, covered: Sequence[tuple[int, BBox]]) -> float:
+    """The share of the word's box that is marked."""
+    return sum(word.bbox.overlap(rect) for page, rect in covered if page == word.page)
+
+
+@given(elements=documents(), data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_any_span_of_characters_is_found(elements: list[Element], data: st.DataObject) -> None:
+    """Cut anywhere but within a number, a piece of an element's text is found, and marked with its own glyphs."""
+    element = data.draw(st.sampled_from([element for element in elements if element.category != "Footer"]))
+    start = data.draw(st.integers(0, len(element.text) - 1))
+    end = data.draw(st.integers(start + 1, len(element.text)))
+    assume(not any(cuts_number(element.text, index) for index in (start, end)))
+    quote = element.text[start:end]
+    located = locate(quote, elements, prefer=element.id)
+    assert located.found == bool(fold(quote).text)
+    text, needle = fold(element.text).text, fold(quote).text
+    if text.find(needle) == text.rfind(needle):
+        own = block_rects(element, start + len(quote) - len(quote.lstrip()), start + len(quote.rstrip()))
+        assert not located.found or rects(located) == rects(own)
+
+
+def cuts_number(text: str, index: int) -> bool:
+    sides = text[max(index - 1, 0) : index + 1]
+    return 0 < index < len(text) and all(side.isdigit() or side in ".,'’，-－–/:%" for side in sides)

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_qa.references import Mark, MarkerStream, Numbering, Reference, ReferenceStream, references
+import kb_qa.references
+from kb_qa.references import STYLES, Numbering, Reference, ReferenceStream, references
 
 ITEMS = (
     Reference(1, "briefing.pdf · P4·table", "Base pay\n is  22,000", "/v1/documents/d/pages/4.png"),
     Reference(2, "<b>x</b> [y](z)", '<img src=x onerror="alert(1)">', "javascript:alert(1)"),
     Reference(3, "hb.md"),
 )
-
-
-def marked(text: str, known: Sequence[int] = (1, 2, 3)) -> tuple[list[str | Mark], int]:
-    """The parts of the whole text in one piece, and the markers dropped."""
-    stream = MarkerStream(known)
-    return joined([*stream.feed(text), *stream.close()]), stream.dropped
-
-
-def joined(parts: Sequence[str | Mark]) -> list[str | Mark]:
-    out: list[str | Mark] = []
-    for part in parts:
-        if out and isinstance(part, str) and isinstance(last := out[-1], str):
-            out[-1] = last + part
-        else:
-            out.append(part)
-    return out
 
 
 def test_numbers_are_given_in_order_of_first_use() -> None:
@@ -106,107 +92,6 @@ def test_a_style_of_ones_own() -> None:
     assert (text, stream.close()) == ("x^1 y^2 z^2", ("", "1=b.csv#1; 2=a.csv#2"))
 
 
-def test_markers_are_found_wherever_the_text_is_cut() -> None:
-    """S4.2: a marker split over any number of deltas is recognised."""
-    stream = MarkerStream([7])
-    parts = [part for character in "It rose [1](id=7)." for part in stream.feed(character)]
-    assert joined([*parts, *stream.close()]) == ["It rose ", Mark(7), "."]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "see [2023] and a[0] and f(x)[1]",
-        "`x[1](id=1)` and ``a ` b [1](id=1)``",
-        "```python\na[1](id=1)\n```",
-        "```\n``\n[1](id=1)\n```` x\n[1](id=1)\n```",
-        "~~~\n[1](id=1)\n~~~",
-        "- item\n  ```\n  [1](id=1)\n  ```",
-        "[Title](https://e.x/f.pdf)",
-        "[Title](https://e.x/[1](id=1))",
-        "[1](javascript:alert(1))",
-        "[[1]] and [^1] and [[1](id=3)]",
-        r"\[1](id=1)",
-        "[1] (id=1)",
-        "[1](id=1",
-        "[1](id=x)",
-        "[1](ID=1)",
-        "[one](id=1)",
-        "[1](id=1234567)",
-        "[",
-        "[12](i",
-    ],
-)
-def test_what_is_no_marker_passes_unchanged(text: str) -> None:
-    """F2: code, links, years, indexes and odd shapes are text."""
-    assert marked(text) == ([text], 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[1](id=1)[2](id=2)", [Mark(1), Mark(2)]),
-        ("a [1[1](id=1)", ["a [1", Mark(1)]),
-        ("`x` [1](id=1)", ["`x` ", Mark(1)]),
-        ("a stray ` here\n[1](id=1)", ["a stray ` here\n", Mark(1)]),
-        ("```\ncode\n```\n[1](id=1)", ["```\ncode\n```\n", Mark(1)]),
-        ("```in line``` [1](id=1)\n[2](id=2)", ["```in line``` ", Mark(1), "\n", Mark(2)]),
-        (r"\\[1](id=1)", ["\\\\", Mark(1)]),
-        ("[t](https://e.x/a_(b)) [1](id=1)", ["[t](https://e.x/a_(b)) ", Mark(1)]),
-        ("收入为4,812万元[1](id=3)。", ["收入为4,812万元", Mark(3), "。"]),
-    ],
-)
-def test_markers_beside_code_and_links(text: str, expected: list[str | Mark]) -> None:
-    """What follows code, a link or a stray backtick is looked at again."""
-    assert marked(text) == (expected, 0)
-
-
-@pytest.mark.parametrize("marker", ["[7](id=7)", "[0](id=0)", "[-1](id=-1)", "[٣](id=٣)"])
-def test_a_marker_of_nothing_given_is_dropped_and_counted(marker: str) -> None:
-    """F4 and S4.5: an id outside the materials, or of other digits, is neither shown nor cited."""
-    assert marked(f"It rose {marker}.") == (["It rose ."], 1)
-
-
-def test_text_is_held_back_by_a_marker_s_length_at_most() -> None:
-    """S4.2: what only looks like a marker is late by a few characters."""
-    stream = MarkerStream([1])
-    shown = 0
-    text = "[" * 50 + "[123456](id=123456789) " + "[1](id=" * 40
-    for fed, character in enumerate(text, 1):
-        shown += sum(len(part) for part in stream.feed(character) if isinstance(part, str))
-        assert fed - shown <= 24
-    assert shown + sum(len(part) for part in stream.close() if isinstance(part, str)) == len(text)
-
-
-PIECES = st.sampled_from(
-    ["[1](id=1)", "[2](id=9)", "[1](id=", "[", "]", "(", ")", "`", "```", "\n", "~~~", "\\", " ", "x", "[a](b)"]
-)
-
-
-@given(pieces=st.lists(PIECES, max_size=30), data=st.data())
-def test_the_result_does_not_depend_on_the_cuts(pieces: list[str], data: st.DataObject) -> None:
-    """I4: any splitting of the stream gives the same texts, marks and count."""
-    text = "".join(pieces)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
-    stream = MarkerStream([1])
-    parts: list[str | Mark] = []
-    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
-        parts += stream.feed(text[start:end])
-    parts += stream.close()
-    assert (joined(parts), stream.dropped) == marked(text, [1])
-
-
-@given(pieces=st.lists(PIECES, max_size=30))
-def test_nothing_but_markers_is_ever_lost(pieces: list[str]) -> None:
-    """Text and markers put together again are what came in."""
-    text = "".join(pieces)
-    stream = MarkerStream([1, 9])
-    parts = [*stream.feed(text), *stream.close()]
-    names = {1: "[1](id=1)", 9: "[2](id=9)"}
-    assert "".join(names[part.id] if isinstance(part, Mark) else part for part in parts) == text
-    assert stream.dropped == 0
-
-
 def test_a_streamed_answer_ends_with_its_references() -> None:
     """S4.2 to S4.5: renumbered by use, same source one number, unused not listed, the list last."""
     fragments = {
@@ -222,3 +107,54 @@ def test_a_streamed_answer_ends_with_its_references() -> None:
     )
     assert stream.close() == ("", "- **1** [First](https://e.x/1)\n- **2** [Second](https://e.x/2)")
     assert stream.dropped == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "numbers"),
+    [("document", "1112"), ("page", "1213"), ("url", "1123"), ("row", "1234")],
+)
+def test_what_one_source_is_can_be_chosen(source: str, numbers: str) -> None:
+    """S4.2: fragments share a number by document, page, URL or `file#row`."""
+    fragments = {
+        1: Reference(0, "Sales", url="https://e.x/a", document="a.xlsx", page=1, row=7),
+        2: Reference(0, "Sales", url="https://e.x/a", document="a.xlsx", page=2, row=8),
+        3: Reference(0, "Costs", url="https://e.x/b", document="a.xlsx", page=1, row=9),
+        4: Reference(0, "Costs", url="https://e.x/c", document="b.xlsx", page=1, row=7),
+    }
+    stream = ReferenceStream(fragments, source=source)
+    assert stream.feed("a [1], b [2], c [3], d [4].") == "a [{}], b [{}], c [{}], d [{}].".format(*numbers)
+    with pytest.raises(KeyError):
+        ReferenceStream(fragments, source="colour")
+
+
+def test_markers_in_a_row_name_a_source_once() -> None:
+    """Two fragments of one source behind one claim are one number; behind the next claim it stands again."""
+    fragments = {1: Reference(0, "a"), 2: Reference(0, "a"), 3: Reference(0, "b")}
+    stream = ReferenceStream(fragments)
+    assert stream.feed("x [1-3]. y [2](id=2)[1](id=1) z [7].") == "x [1][2]. y [1] z ."
+    assert (stream.dropped, [item.title for item in stream.items]) == (1, ["a", "b"])
+
+
+PIECES = st.sampled_from(
+    ["[1](id=1)", "[1](id=", "[2]", "【3】", "[1, 3]", "[1-3]", "[9]", "[", "]", "(", "`", "\n", " ", "x", "1", "，"]
+)
+
+
+@given(pieces=st.lists(PIECES, max_size=30), data=st.data(), style=st.sampled_from(sorted(STYLES)))
+def test_the_written_text_does_not_depend_on_the_cuts(pieces: list[str], data: st.DataObject, style: str) -> None:
+    """I4: every way to split the stream gives the same text, list and count, in every style."""
+    text = "".join(pieces)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    fragments = {1: Reference(0, "a", url="/a"), 2: Reference(0, "b", url="/b"), 3: Reference(0, "a", url="/a")}
+    whole, split = ReferenceStream(fragments, style=style), ReferenceStream(fragments, style=style)
+    written = "".join(split.feed(text[start:end]) for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
+    held, listing = split.close()
+    expected = whole.feed(text)
+    rest, wanted = whole.close()
+    assert (written + held, listing, split.dropped) == (expected + rest, wanted, whole.dropped)
+
+
+def test_the_example_of_the_module_runs() -> None:
+    """The documentation's example is executed."""
+    results = doctest.testmod(kb_qa.references)
+    assert (results.attempted, results.failed) == (5, 0)

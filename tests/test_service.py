@@ -401,6 +401,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
     assert not [path for _, path in routes() if ":path" in path]
     assert [f"{method} {path}" for method, path in routes() if path.startswith("/v1")] == [
         "GET /v1/answers/{answer_id}",
+        "GET /v1/answers/{answer_id}/answer.md",
         "GET /v1/answers/{answer_id}/citations",
         "GET /v1/answers/{answer_id}/citations/{n}/region.png",
         "GET /v1/answers/{answer_id}/events",

@@ -9,8 +9,9 @@ from kb_qa.citation import build_citation, citation_from_metadata
 from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Region
-from kb_qa.locate import block_rects, find_all, locate
+from kb_qa.locate import PrintedText, block_rects, find_all, locate
 from kb_qa.prompts import build_context
+from kb_qa.references import Reference, ReferenceStream, Style
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
@@ -34,9 +35,13 @@ __all__ = [
     "KnowledgeBase",
     "Located",
     "Page",
+    "PrintedText",
     "Question",
+    "Reference",
+    "ReferenceStream",
     "Region",
     "Settings",
+    "Style",
     "Table",
     "Verdict",
     "Word",

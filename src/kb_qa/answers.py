@@ -82,11 +82,16 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a quote stands: per page the union box and one rectangle per line. `method` says how it was matched."""
+    """Where a quote stands: per page the union box and one rectangle per line. `method` says how it was matched.
+
+    `confidence`, 0..1, is that of the worst read word, lowered by the share of characters that differ; None where
+    nothing was read by OCR.
+    """
 
     found: bool
     regions: tuple[LocatedRegion, ...] = ()
     method: str = "none"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ _FIGURES = re.compile(
 )
 
 
-def approximate_match(needle: str, text: str) -> tuple[int, int] | None:
-    """The range of `text` with the fewest edits (Levenshtein) from `needle`, the first of several.
+def approximate_match(needle: str, text: str) -> tuple[int, int, int] | None:
+    """(start, end, edits) of the range of `text` with the fewest edits (Levenshtein) from `needle`, first of several.
 
     None where more than a tenth of the characters differ, or a figure. Myers' bit-vector search: one pass over the
     text, each step on integers of len(needle) bits.
@@ -32,7 +32,7 @@ def approximate_match(needle: str, text: str) -> tuple[int, int] | None:
         length = 1 + min(range(len(backwards)), key=lambda index: (backwards[index], index))
         start = end - length
         if _whole_numbers(text, start, end) and _FIGURES.findall(text[start:end]) == _FIGURES.findall(needle):
-            return start, end
+            return start, end, cost
     return None
 
 

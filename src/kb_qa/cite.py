@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Located, ModelStop, Question, Refusal
+from kb_qa.answers import (
+    AnswerEvent,
+    BlockCitation,
+    Citation,
+    Context,
+    Figure,
+    Located,
+    ModelStop,
+    Question,
+    Refusal,
+)
 from kb_qa.citation import build_citation, level_on
 from kb_qa.elements import Block, Chunk
 from kb_qa.generate import Claim
@@ -66,13 +76,20 @@ class AnswerWriter:
         yield self.transcript.end(stop)
 
     def _cited(self, claim: Claim) -> Iterator[Cited]:
+        """By position (S1.3): documents in the order of their best material, each from its start to its end."""
+        placed: list[tuple[BlockCitation, Cited]] = []
         for citation in claim.citations:
             try:
                 block = self.context.block(citation.material, citation.block)
             except IndexError:
                 self.dropped += 1
             else:
-                yield self.context.materials[citation.material - 1].chunk, block
+                placed.append((citation, (self.context.materials[citation.material - 1].chunk, block)))
+        best: dict[str, int] = {}
+        for citation, (chunk, _) in placed:
+            best[chunk.document_id] = min(citation.material, best.get(chunk.document_id, citation.material))
+        placed.sort(key=lambda each: (best[each[1][0].document_id], each[1][0].ordinal, each[0].block))
+        yield from (cited for _, cited in placed)
 
     def _release(self, text: str, evidence: Sequence[Evidence]) -> list[tuple[Figure, int]]:
         """Sentence by sentence; the figures of what passed, each with the offset its span counts from."""

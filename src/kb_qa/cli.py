@@ -19,6 +19,7 @@ from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
+from kb_qa.rendering import terminal_text, to_markdown
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
@@ -39,19 +40,27 @@ document_option = click.option(
 @click.argument("question")
 @document_option
 @click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
+@click.option("--markdown", is_flag=True, help="As a Markdown document, when it is complete.")
 @kb_option
 @json_option
-def ask(question: str, documents: tuple[str, ...], level: LevelChoice, kb: Path | None, as_json: bool) -> None:
+def ask(
+    question: str, documents: tuple[str, ...], level: LevelChoice, markdown: bool, kb: Path | None, as_json: bool
+) -> None:
     """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
+    if markdown and as_json:
+        raise click.UsageError("give --markdown or --json, not both")
     settings = settings_of(kb)
     filters = Filters(documents=documents)
-    show = _print_event_line if as_json else _print_event
+    kept: list[AnswerEvent] = []
+    show = kept.append if markdown else _print_event_line if as_json else _print_event
     address = service_address(settings)
     if address:
         last = _shown(remote.ask(address, question, filters=filters, level=level), show)
     else:
         with open_knowledge_base(settings) as knowledge_base:
             last = asyncio.run(_ask_here(knowledge_base, question, filters, level, show))
+    if markdown:
+        click.echo(to_markdown(kept), nl=False)
     if last.event == "error":
         raise SystemExit(exit_code_of(str(last.data["code"])))
     if not last.data["complete"] or last.data["refused"]:
@@ -92,11 +101,11 @@ def _print_event(event: AnswerEvent) -> None:
     data: Any = event.data
     match event.event:
         case "delta" | "withheld":
-            click.echo(data["text"], nl=False)
+            click.echo(terminal_text(data["text"]), nl=False)
         case "refusal":
-            click.echo(data["message"])
+            click.echo(terminal_text(data["message"]))
         case "references":
-            click.echo(f"\n\n{data['text']}" if data["text"] else "")
+            click.echo(f"\n\n{terminal_text(data['text'])}" if data["text"] else "")
         case "error":
             click.echo(f"\nkb-qa: {data['message']}", err=True)
         case "end" if not data["complete"]:

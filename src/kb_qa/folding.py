@@ -5,6 +5,7 @@ Characters are mapped one by one, never through NFKC: that would turn `10⁵` in
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from array import array
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from functools import lru_cache
 # Between two digits a separator changes the number; everywhere else punctuation is not compared.
 NUMBER_SEPARATORS = ".,'"
 GAP = " "
+RAISED = "^"  # stands before raised digits that follow a digit: `10⁵` equals `10^5`, and is not `105`
 
 _SEPARATORS = {
     ".": ".",
@@ -42,7 +44,15 @@ _ACCENTS = (
 )
 
 # Compatibility forms of one letter: ligatures, Arabic presentation forms, half-width kana, Kangxi radicals.
-_COMPATIBLE = ((0xFB00, 0xFDFF), (0xFE70, 0xFEFC), (0xFF61, 0xFFDC), (0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0x132, 0x133))
+_COMPATIBLE = (
+    *((0xFB00, 0xFDFF), (0xFE70, 0xFEFC), (0xFF61, 0xFFDC), (0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0x132, 0x133)),
+    # raised letters, ℃, Roman numerals, square units, mathematical alphabets
+    *((0xAA, 0xAA), (0xBA, 0xBA), (0x2B0, 0x2B8), (0x2E0, 0x2E4), (0x1D2C, 0x1D6A), (0x207F, 0x207F), (0x2090, 0x209C)),
+    *((0x2103, 0x2103), (0x2109, 0x2109), (0x2160, 0x217F), (0x3371, 0x33DF), (0x1D400, 0x1D7CB)),
+)
+_RAISED_DIGITS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789", strict=True))
+
+_LETTERS = re.compile("[A-Za-z]{2,}")
 
 SIGN, HYPHEN = 1, 2
 
@@ -92,10 +102,12 @@ def _is_hangul(character: str) -> bool:
     return 0xAC00 <= ord(character) <= 0xD7A3
 
 
+@lru_cache(maxsize=65536)
 def is_space(character: str) -> bool:
     return character in _SPACES or unicodedata.category(character) in ("Zs", "Zl", "Zp")
 
 
+@lru_cache(maxsize=65536)
 def is_ignored(character: str) -> bool:
     """Controls, soft hyphens, zero-width and private-use characters: no reader sees them.
 
@@ -132,6 +144,8 @@ def fold_character(character: str, folding: Folding) -> str:
         return ""
     if is_punctuation(character):
         return plain_punctuation(character) if folding.punctuation else ""
+    if character in _RAISED_DIGITS and not folding.punctuation:
+        return _RAISED_DIGITS[character]
     return "".join(_plain(part, folding) for part in _spelt_out(character))
 
 
@@ -169,8 +183,12 @@ def is_accent(character: str) -> bool:
 def fold(text: str, folding: Folding = QUOTE) -> Folded:
     """`text` as compared. Linear in its length."""
     folder = _Folder(text, folding)
-    for index, character in enumerate(text):
-        folder.add(index, character)
+    position = 0
+    for run in _LETTERS.finditer(text):
+        folder.add(position, run.start() + 1)
+        folder.add_letters(run.start() + 1, run.end())
+        position = run.end()
+    folder.add(position, len(text))
     return folder.result()
 
 
@@ -185,7 +203,19 @@ class _Folder:
         self._skipped: list[int] = []  # what was dropped since the last character that counts
         self._spaced = False
 
-    def add(self, index: int, character: str) -> None:
+    def add(self, start: int, end: int) -> None:
+        for index in range(start, end):
+            self._add(index, self._source[index])
+
+    def add_letters(self, start: int, end: int) -> None:
+        """The same for plain letters that follow a letter, which are most of what there is: in one step."""
+        letters = self._source[start:end]
+        self._out.extend(letters if self._folding.case else letters.lower())
+        self._origins.extend(range(start, end))
+        self._signs.extend(bytes(end - start))
+        self._breaks.extend(bytes(end - start))
+
+    def _add(self, index: int, character: str) -> None:
         folded = fold_character(character, self._folding)
         if not folded:
             if not is_ignored(character):
@@ -223,11 +253,16 @@ class _Folder:
     def _number_gap(self, character: str) -> str:
         """What keeps two digits apart: the separator itself, or a blank for any other punctuation."""
         before = self._source[self._origins[-1]]
+        raised = character in _RAISED_DIGITS
+        if raised and before not in _RAISED_DIGITS:
+            return RAISED
         if not self._skipped:
-            return GAP if "No" in (unicodedata.category(before), unicodedata.category(character)) else ""
+            return "" if raised or not {"No"} & {unicodedata.category(side) for side in (before, character)} else GAP
         marks = [self._source[index] for index in self._skipped if not is_space(self._source[index])]
         if any(mark in _DASHES for mark in marks):
             return "-"
+        if marks == [RAISED]:
+            return RAISED
         if len(marks) != 1 or marks[0] not in _SEPARATORS:
             return GAP
         mark = _SEPARATORS[marks[0]]

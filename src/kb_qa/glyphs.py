@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from functools import cached_property
+from itertools import accumulate, groupby, pairwise
 
 from kb_qa.elements import Element, Word
 from kb_qa.folding import Folding, fold_character, is_cjk, is_ignored
@@ -23,73 +25,126 @@ _LETTERS = Folding()
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """One printed character. `stacked` in vertical text, where the next one stands below or above it."""
+    """Printed characters of one word. `stacked` in vertical text, where the next one stands below or above it.
+
+    `confidence` is that of its word, 0..1; None for a text layer.
+    """
 
     page: int
     bbox: BBox
     stacked: bool = False
+    confidence: float | None = None
 
 
-Span = tuple[int, int]  # [first, last) of an element's glyphs
+Span = tuple[int, int]  # [first, last) of the glyphs of a word
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
-    """A word in several pieces: the range `[start, end)` of the reading text, and the pieces' glyphs as text."""
+class _Group:
+    """The printed pieces of one range `[start, end)` of the reading text: mostly one word, two over a line's end."""
 
     start: int
     end: int
-    first: int
-    text: str
+    words: tuple[Word, ...]
+
+    @property
+    def printed(self) -> str:
+        return "".join(word.text for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """Of the text as printed, `[start, end)`: the reading text from `reading` on, or a word in several pieces."""
+
+    start: int
+    end: int
+    reading: int
+    group: _Group | None = None
 
 
 class PrintedElement:
-    """An element's glyphs in reading order, and which of them each character of its text stands for."""
+    """Where each piece of an element's text is printed. Only what is asked for is worked out."""
 
     def __init__(self, element: Element) -> None:
         self._text = element.text
-        self._reading: list[Span | None] = [None] * len(element.text)
-        self._cuts: list[_Cut] = []
-        self.glyphs: list[Glyph] = []
-        words = sorted((word for word in element.words if word.bbox.is_finite), key=lambda word: (word.start, word.end))
-        vertical = _runs_vertically(words)
-        for (start, end), group in groupby(words, key=lambda word: (word.start, word.end)):
-            self._add(max(start, 0), min(end, len(self._text)), tuple(group), vertical=vertical)
+        words = sorted((word for word in element.words if word.bbox.is_finite), key=_range_of)
+        self._stacked = _runs_vertically(words)
+        ranges = ((key, tuple(group)) for key, group in groupby(words, key=_range_of))
+        groups = (_Group(max(start, 0), min(end, len(self._text)), group) for (start, end), group in ranges)
+        self._groups = [group for group in groups if group.start < group.end]
+        self._starts = [group.start for group in self._groups]
+        self._reached = list(accumulate((group.end for group in self._groups), max))
 
-    def indexes(self, start: int, end: int) -> list[int]:
-        """The glyphs of the reading text's range `[start, end)`, by their number."""
-        return glyph_numbers(self._reading[start:end])
+    def glyphs(self, start: int, end: int) -> list[Glyph]:
+        """What is printed for the reading text's range `[start, end)`, in order: whole words, and parts at its ends."""
+        found: list[Glyph] = []
+        for group in self._overlapping(start, end):
+            if start <= group.start and group.end <= end:
+                found += (_part(word, 0, len(word.text), stacked=self._stacked) for word in group.words)
+                continue
+            spans = _aligned(self._text[group.start : group.end], group.printed)
+            spans = spans[max(start - group.start, 0) : end - group.start]
+            found += self._pieces(group, min(first for first, _ in spans), max(last for _, last in spans))
+        return found
 
-    def printed(self) -> tuple[str, list[Span | None]] | None:
-        """The text with its line-end hyphens, and each character's glyphs; None where it is the reading text."""
-        if not self._cuts:
-            return None
-        text: list[str] = []
-        spans: list[Span | None] = []
-        position = 0
-        for cut in self._cuts:
-            text += (self._text[position : cut.start], cut.text)
-            spans += self._reading[position : cut.start]
-            spans += [(index, index + 1) for index in range(cut.first, cut.first + len(cut.text))]
-            position = cut.end
-        text.append(self._text[position:])
-        spans += self._reading[position:]
-        return "".join(text), spans
+    def is_cut(self, start: int, end: int) -> bool:
+        """Whether a word in the reading text's range `[start, end)` is printed in several pieces."""
+        return any(len(group.words) > 1 for group in self._overlapping(start, end))
 
-    def _add(self, start: int, end: int, words: Sequence[Word], *, vertical: bool) -> None:
-        first = len(self.glyphs)
-        for word in words:
-            self.glyphs += _glyphs(word, vertical=vertical)
-        printed = "".join(word.text for word in words)
-        for index, span in enumerate(_aligned(self._text[start:end], printed), start):
-            self._reading[index] = _joined(self._reading[index], (span[0] + first, span[1] + first))
-        if len(words) > 1 and (not self._cuts or start >= self._cuts[-1].end):
-            self._cuts.append(_Cut(start, end, first, printed))
+    @cached_property
+    def printed(self) -> str:
+        """The text with its line-end hyphens; empty where that is the reading text."""
+        return "".join(map(self._printed_in, self._segments))
+
+    def printed_glyphs(self, start: int, end: int) -> list[Glyph]:
+        """The same as `glyphs` for a range of the text as printed."""
+        found: list[Glyph] = []
+        for part in self._segments:
+            first, last = max(start, part.start) - part.start, min(end, part.end) - part.start
+            if first >= last:
+                continue
+            if part.group is not None:
+                found += self._pieces(part.group, first, last)
+            else:
+                found += self.glyphs(part.reading + first, part.reading + last)
+        return found
+
+    def _printed_in(self, part: _Segment) -> str:
+        if part.group is not None:
+            return part.group.printed
+        return self._text[part.reading : part.reading + part.end - part.start]
+
+    @cached_property
+    def _segments(self) -> list[_Segment]:
+        """None at all where no word is printed in several pieces."""
+        segments: list[_Segment] = []
+        reading = at = 0
+        for group in self._groups:
+            if len(group.words) < 2 or group.start < reading:
+                continue
+            before, length = group.start - reading, len(group.printed)
+            segments += (_Segment(at, at + before, reading), _Segment(at + before, at + before + length, -1, group))
+            at, reading = at + before + length, group.end
+        rest = len(self._text) - reading
+        return [*segments, _Segment(at, at + rest, reading)] if segments else []
+
+    def _overlapping(self, start: int, end: int) -> Iterator[_Group]:
+        for position in range(bisect_right(self._reached, start), bisect_left(self._starts, end)):
+            if self._groups[position].end > start:
+                yield self._groups[position]
+
+    def _pieces(self, group: _Group, first: int, last: int) -> Iterator[Glyph]:
+        """The glyphs `[first, last)` of the group, one piece a word."""
+        at = 0
+        for word in group.words:
+            start, end = max(first - at, 0), min(last - at, len(word.text))
+            if start < end:
+                yield _part(word, start, end, stacked=self._stacked)
+            at += len(word.text)
 
 
-def glyph_numbers(spans: Iterable[Span | None]) -> list[int]:
-    """Every glyph of the spans once, in their order."""
-    return list(dict.fromkeys(index for span in spans if span is not None for index in range(*span)))
+def _range_of(word: Word) -> tuple[int, int]:
+    return word.start, word.end
 
 
 def _joined(span: Span | None, other: Span) -> Span:
@@ -126,19 +181,18 @@ def _filled(spans: Sequence[Span | None], count: int) -> list[Span]:
     return filled[::-1]
 
 
-def _glyphs(word: Word, *, vertical: bool) -> list[Glyph]:
-    """The word's characters as slices of its box; in a vertical word the box is not cut."""
-    if vertical or len(word.text) < 2:
-        return [Glyph(word.page, word.bbox, vertical)] * len(word.text)
+def _part(word: Word, first: int, last: int, *, stacked: bool) -> Glyph:
+    """The word's characters `[first, last)` as a slice of its box; in a vertical word the box is not cut."""
+    box, count = word.bbox, len(word.text)
+    if stacked or (first == 0 and last == count):
+        return Glyph(word.page, box, stacked, word.confidence)
     weights = [_weight(character) for character in word.text]
-    total = sum(weights) or 1.0
-    shares = [0.0]
-    for weight in weights:
-        shares.append(shares[-1] + weight / total)
-    box, right_to_left = word.bbox, is_right_to_left(word.text)
-    cuts = [box.x1 - share * box.width if right_to_left else box.x0 + share * box.width for share in shares]
-    cuts[-1] = box.x0 if right_to_left else box.x1
-    return [Glyph(word.page, BBox(min(start, end), box.y0, max(start, end), box.y1)) for start, end in pairwise(cuts)]
+    unit = box.width / (sum(weights) or 1.0)
+    before, after = unit * sum(weights[:first]), unit * sum(weights[last:])
+    if is_right_to_left(word.text):
+        before, after = after, before
+    piece = BBox(min(box.x0 + before, box.x1 - after), box.y0, max(box.x0 + before, box.x1 - after), box.y1)
+    return Glyph(word.page, piece, confidence=word.confidence)
 
 
 def _weight(character: str) -> float:
@@ -196,9 +250,18 @@ def _continues(line: BBox, last: Glyph, glyph: Glyph) -> bool:
         return True
     if last.stacked and glyph.stacked and _shared(last.bbox.x0, last.bbox.x1, box.x0, box.x1) > 0.8:
         return max(box.y0 - line.y1, line.y0 - box.y1) < max(line.width, box.width)
-    if _shared(last.bbox.y0, last.bbox.y1, box.y0, box.y1) < 0.5:
+    if _shared(last.bbox.y0, last.bbox.y1, box.y0, box.y1) < 0.5 or not _is_level(last.bbox, box):
         return False
     return max(box.x0 - line.x1, line.x0 - box.x1) <= _GUTTER * max(last.bbox.height, box.height)
+
+
+def _is_level(one: BBox, other: BBox) -> bool:
+    """Whether two boxes may be of one line: the same foot, or nearly the same middle.
+
+    The box of a bullet can reach over the lines above; a raised figure has another foot.
+    """
+    low, high = sorted((one.height, other.height))
+    return abs(one.y1 - other.y1) <= 0.5 * low or abs(one.center[1] - other.center[1]) <= 0.35 * high
 
 
 def _shared(a0: float, a1: float, b0: float, b1: float) -> float:

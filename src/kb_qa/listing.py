@@ -46,13 +46,17 @@ def hit_line(rank: int, hit: Hit) -> Line:
 
 
 def located_line(located: Located, quote_id: object = None) -> Line:
-    """`rects` has one rectangle per line of print. The id is the caller's own, given back."""
+    """`rects` has one rectangle per line of print. The id is the caller's own, given back.
+
+    `confidence` is there where the words were read by OCR.
+    """
     line: Line = {} if quote_id is None else {"id": quote_id}
     regions = [
         {"page": region.page, "bbox": bbox_list(region.bbox), "rects": [bbox_list(rect) for rect in region.rects]}
         for region in located.regions
     ]
-    return line | {"found": located.found, "regions": regions, "method": located.method}
+    line |= {"found": located.found, "regions": regions, "method": located.method}
+    return line if located.confidence is None else line | {"confidence": round(located.confidence, 4)}
 
 
 def region_lines(regions: Iterable[Region]) -> list[Line]:

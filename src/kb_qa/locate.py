@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kb_qa.answers import Located, LocatedRegion
@@ -14,6 +14,7 @@ from kb_qa.elements import FURNITURE, Element
 from kb_qa.folding import (
     NUMBER_SEPARATORS,
     QUOTE,
+    RAISED,
     SIGN,
     Folded,
     Folding,
@@ -24,7 +25,9 @@ from kb_qa.folding import (
     plain_punctuation,
 )
 from kb_qa.geometry import union_of
-from kb_qa.glyphs import Glyph, PrintedElement, glyph_numbers, is_right_to_left, lines
+from kb_qa.glyphs import Glyph, PrintedElement, is_right_to_left, lines
+from kb_qa.occurrences import Range, Search, marks_follow
+from kb_qa.page_parts import on_pages
 
 NOT_FOUND = Located(found=False)
 
@@ -33,34 +36,49 @@ _INTERRUPTIONS = frozenset({"Footnote", "FigureCaption"})
 
 # Looking for a place that cuts no word in two ends after so many that do: repetitive text stays cheap.
 _MOST_CANDIDATES = 1000
+_VERBATIM = 4  # the best agreement of a place with a quote
 
 _DIGITS = re.compile(r"[0-9]*")
 _WITHIN_NUMBER = frozenset(f"0123456789{NUMBER_SEPARATORS}")
+_BEFORE_DIGITS = _WITHIN_NUMBER | {RAISED}
 
-Range = tuple[int, int]  # [start, end) of a text
 
+def locate(quote: str, elements: Sequence[Element], *, prefer: str = "", pages: Collection[int] = ()) -> Located:
+    """The place of the whole `quote` in `elements` (in reading order): a rectangle for each line of print.
 
-def locate(quote: str, elements: Sequence[Element], *, prefer: str = "") -> Located:
-    """The place of `quote` in `elements` (in reading order); for many quotes, build one `PrintedText`."""
-    return PrintedText(elements).locate(quote, prefer=prefer)
+    Where it stands several times, in the element with the id `prefer`, else first. `pages` (from 1) are where it must
+    stand; none means anywhere. For many quotes, build one `PrintedText`.
+    """
+    return PrintedText(on_pages(elements, pages) if pages else elements).locate(quote, prefer=prefer)
 
 
 def find_all(
-    query: str, elements: Sequence[Element], *, case: bool = False, whole_word: bool = False, diacritics: bool = False
+    query: str | Sequence[str],
+    elements: Sequence[Element],
+    *,
+    case: bool = False,
+    whole_word: bool = False,
+    diacritics: bool = False,
+    pages: Collection[int] = (),
 ) -> tuple[Located, ...]:
-    """Every occurrence, in order. Unlike for a quote, punctuation and blanks between words count, digits do not bind.
+    """Every occurrence of the query, or of any of several, in order; where two overlap, the first and longest.
 
-    `case`, `whole_word` and `diacritics` say what must agree.
+    Unlike for a quote, punctuation and blanks between words count, and digits do not bind. A word cut at a line's end
+    counts in one piece; with its hyphen only where nothing else is found. `case` and `diacritics` say what must agree;
+    with `whole_word`, neither end is within a word, and no word of it is cut at a line's end: it is printed whole, as
+    in the viewers that have this option. `pages` (from 1) are where to look, none means anywhere.
     """
     folding = Folding(case=case, diacritics=diacritics, punctuation=True)
-    return PrintedText(elements).find_all(query, folding, whole_word=whole_word)
+    queries = [query] if isinstance(query, str) else query
+    return PrintedText(on_pages(elements, pages) if pages else elements).find_all(
+        queries, folding, whole_word=whole_word
+    )
 
 
 def block_rects(element: Element, start: int, end: int) -> Located:
     """The rectangles of range `[start, end)` of the element's text; not found where nothing there has a place."""
-    printed = PrintedElement(element)
-    numbers = printed.indexes(max(start, 0), max(end, 0))
-    return _located([printed.glyphs[number] for number in numbers], "range") if numbers else NOT_FOUND
+    glyphs = PrintedElement(element).glyphs(max(start, 0), max(end, 0))
+    return _located(glyphs, "range") if glyphs else NOT_FOUND
 
 
 class PrintedText:
@@ -84,39 +102,37 @@ class PrintedText:
         Whitespace, letter case, punctuation, line-end hyphens and character shapes do not matter; numbers match whole,
         with their separators and sign. Of several places, one in the element `prefer` comes first, then the
         first. `method` is "exact", "text" (in the text, which has no geometry: no regions) or "ocr-fuzzy": up to one
-        character in ten differs from a recognised text, and no digit.
+        character in ten differs from a recognised text, and no digit; the confidence is lowered by as much.
         """
-        needle = fold(quote)
-        if not needle.text:
+        needle = _Needle(" ".join(quote.split()))
+        if not needle.folded.text:
             return NOT_FOUND
-        located = self._exactly(quote, needle, prefer)
+        located = self._exactly(needle, prefer)
         if not located.found and is_right_to_left(quote):
-            turned = " ".join(reversed(quote.split()))  # as it comes from a reader that goes through lines by position
-            located = self._exactly(turned, fold(turned), prefer)
-        return located if located.found else self._approximately(needle, prefer)
+            # as it comes from a reader that goes through lines by position
+            located = self._exactly(_Needle(" ".join(reversed(quote.split()))), prefer)
+        return located if located.found else self._approximately(needle.folded, prefer)
 
-    def find_all(self, query: str, folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
-        """In order. What stands nowhere in the reading text is looked for as printed, with line-end hyphens."""
-        needle = fold(query, folding).text
-        if not needle:
-            return ()
+    def find_all(self, queries: Sequence[str], folding: Folding, *, whole_word: bool = False) -> tuple[Located, ...]:
+        """In order, none overlapping. What stands nowhere in the reading text is looked for with line-end hyphens."""
+        needles = [needle for query in queries if (needle := fold(query, folding).text)]
+        search = Search(tuple(sorted(needles, key=len, reverse=True)), folding, whole_word)
         streams = [self._bodies[0], *self._loners]
-        for as_printed in (False, True):
+        for occurrences in (_Stream.occurrences, _Stream.printed_occurrences):
             found = [
                 (self._order[id(stream.elements[position])], located)
                 for stream in streams
-                for position, located in stream.occurrences(needle, folding, whole_word, as_printed)
+                for position, located in occurrences(stream, search)
             ]
             if found:
                 return tuple(located for _, located in sorted(found, key=lambda pair: pair[0]))
         return ()
 
-    def _exactly(self, quote: str, needle: Folded, prefer: str) -> Located:
-        for stream, within in self._places(prefer, len(needle.text)):
-            start = stream.find(needle, within)
-            if start is not None:
-                first, last = stream.origin(start), stream.origin(start + len(needle.text) - 1)
-                return stream.located(_widened(stream.text, first, last + 1, quote), "exact")
+    def _exactly(self, needle: _Needle, prefer: str) -> Located:
+        for stream, within in self._places(prefer, len(needle.folded.text)):
+            place = stream.find(needle, within)
+            if place is not None:
+                return stream.located(place, "exact")
         return NOT_FOUND
 
     def _places(self, prefer: str, length: int) -> Iterator[tuple[_Stream, Range | None]]:
@@ -139,12 +155,25 @@ class PrintedText:
             match = approximate_match(needle.text, stream.folded.text[start:end])
             if match is not None:
                 first, last = stream.origin(start + match[0]), stream.origin(start + match[1] - 1)
-                return stream.located((first, last + 1), "ocr-fuzzy")
+                located = stream.located((first, last + 1), "ocr-fuzzy")
+                share = 1 - match[2] / len(needle.text)
+                return replace(located, confidence=(1.0 if located.confidence is None else located.confidence) * share)
         return NOT_FOUND
 
     @cached_property
     def _recognised(self) -> _Stream:
         return _Stream([element for element in self._bodies[0].elements if element.origin == "ocr"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A quote with single blanks, and as it is compared."""
+
+    quote: str
+    folded: Folded = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folded", fold(self.quote))
 
 
 class _Stream:
@@ -175,31 +204,41 @@ class _Stream:
                 return bisect_left(origins, start), bisect_left(origins, start + len(element.text))
         return None
 
-    def find(self, needle: Folded, within: Range | None) -> int | None:
-        """The first place that cuts no word in two; else the first whose blanks agree, too."""
-        text = self.folded.text
-        second: int | None = None
-        low, high = within if within is not None else (0, len(text))
-        for count, start in enumerate(_candidates(text, needle.text, low, high)):
-            end = start + len(needle.text)
-            if _numbers_agree(self.folded, needle, start) and not _marks_follow(text, end):
-                if not self._cuts_words(start, end):
-                    return start
-                same = self.folded.breaks[start + 1 : end] == needle.breaks[1:]
-                second = start if second is None and same else second
-            if second is not None and count > _MOST_CANDIDATES:
+    def find(self, needle: _Needle, within: Range | None) -> Range | None:
+        """Of the places of the needle, in this stream's text, the first of those that agree best with the quote."""
+        folded, wanted = self.folded, needle.folded
+        low, high = within if within is not None else (0, len(folded.text))
+        best, best_agreement = None, -1
+        for count, start in enumerate(_candidates(folded.text, wanted.text, low, high)):
+            end = start + len(wanted.text)
+            if _numbers_agree(folded, wanted, start) and not marks_follow(folded.text, end):
+                place, agreement = self._agreement(needle, start, end)
+                if agreement > best_agreement:
+                    best, best_agreement = place, agreement
+            if best_agreement == _VERBATIM or (best is not None and count > _MOST_CANDIDATES):
                 break
-        return second
+        return best
 
-    def _cuts_words(self, start: int, end: int) -> bool:
-        first, last = self.origin(start), self.origin(end - 1)
-        return _cuts(self.text, first) or _cuts(self.text, last + 1)
+    def _agreement(self, needle: _Needle, start: int, end: int) -> tuple[Range, int]:
+        """Where a match stands, and how well it agrees: word by word, not as a part of `a-b`, to the letter.
+
+        One that cuts a word in two does not agree at all (-1) unless its blanks stand where the quote has them.
+        """
+        first, last = self.origin(start), self.origin(end - 1) + 1
+        place = _widened(self.text, first, last, needle)
+        if _cuts(self.text, first) or _cuts(self.text, last):
+            same = self.folded.breaks[start + 1 : end] == needle.folded.breaks[1:]
+            return place, 0 if same else -1
+        verbatim = (
+            self.text[slice(*place)] == needle.quote or " ".join(self.text[slice(*place)].split()) == needle.quote
+        )
+        return place, 1 + 2 * (not (_hyphenates(self.text, first) or _hyphenates(self.text, last))) + verbatim
 
     def located(self, place: Range, method: str) -> Located:
         glyphs: list[Glyph] = []
         for position, start, end in self._parts(*place):
             element = self.printed(position)
-            glyphs += (element.glyphs[index] for index in element.indexes(start, end))
+            glyphs += element.glyphs(start, end)
         return _located(glyphs, method if glyphs else "text")
 
     def printed(self, position: int) -> PrintedElement:
@@ -207,26 +246,20 @@ class _Stream:
             self._printed[position] = PrintedElement(self.elements[position])
         return self._printed[position]
 
-    def occurrences(
-        self, needle: str, folding: Folding, whole_word: bool, as_printed: bool
-    ) -> Iterator[tuple[int, Located]]:
+    def occurrences(self, search: Search) -> Iterator[tuple[int, Located]]:
         """Each with the position of the element that it begins in."""
-        if as_printed:
-            yield from self._printed_occurrences(needle, folding, whole_word)
-            return
-        for start, end in _occurrences(self.text, needle, folding, whole_word):
-            position, _, _ = next(self._parts(start, end))
-            yield position, self.located((start, end), "exact")
+        for start, end in search.ranges(self.text):
+            parts = list(self._parts(start, end))
+            if search.whole_word and any(self.printed(position).is_cut(*range_) for position, *range_ in parts):
+                continue
+            yield parts[0][0], self.located((start, end), "exact")
 
-    def _printed_occurrences(self, needle: str, folding: Folding, whole_word: bool) -> Iterator[tuple[int, Located]]:
+    def printed_occurrences(self, search: Search) -> Iterator[tuple[int, Located]]:
+        """The same in the text as printed, with its line-end hyphens."""
         for position in range(len(self.elements)):
             element = self.printed(position)
-            printed = element.printed()
-            if printed is None:
-                continue
-            text, spans = printed
-            for start, end in _occurrences(text, needle, folding, whole_word):
-                glyphs = [element.glyphs[number] for number in glyph_numbers(spans[start:end])]
+            for start, end in search.ranges(element.printed):
+                glyphs = element.printed_glyphs(start, end)
                 if glyphs:
                     yield position, _located(glyphs, "exact")
 
@@ -259,7 +292,7 @@ def _end_of_digits(text: str, start: int) -> int:
 def _numbers_agree(text: Folded, needle: Folded, start: int) -> bool:
     """Whether no number is cut at either end, and none has a minus on one side only."""
     end = start + len(needle.text)
-    if needle.text[0].isdecimal() and text.text[start - 1 : start] in _WITHIN_NUMBER:
+    if needle.text[0].isdecimal() and text.text[start - 1 : start] in _BEFORE_DIGITS:
         return False
     if needle.text[-1].isdecimal() and text.text[end : end + 1] in _WITHIN_NUMBER:
         return False
@@ -269,41 +302,26 @@ def _numbers_agree(text: Folded, needle: Folded, start: int) -> bool:
     )
 
 
-def _marks_follow(text: str, end: int) -> bool:
-    """Whether what comes next belongs to the last letter: `e` is not found in `é`, nor か in が."""
-    return end < len(text) and unicodedata.combining(text[end]) != 0
-
-
 def _cuts(text: str, index: int) -> bool:
-    """Whether a word goes on over `index`."""
+    """Whether a word or a code such as `Q2` goes on over `index`."""
     sides = text[max(index - 1, 0) : index + 1] if index > 0 else ""
-    return len(sides) == 2 and all(side.isalpha() and not is_cjk(side) for side in sides)
+    return len(sides) == 2 and all(side.isalnum() and not is_cjk(side) for side in sides)
 
 
-def _occurrences(text: str, needle: str, folding: Folding, whole_word: bool) -> Iterator[Range]:
-    """Ranges of `text`, one after the other, none overlapping."""
-    folded = fold(text, folding)
-    start = folded.text.find(needle)
-    while start >= 0:
-        end = start + len(needle)
-        first, last = folded.origins[start], folded.origins[end - 1] + 1
-        split = whole_word and (_joins_words(text, first) or _joins_words(text, last))
-        if split or _marks_follow(folded.text, end):
-            start = folded.text.find(needle, start + 1)
-            continue
-        yield first, last
-        start = folded.text.find(needle, end)
+def _hyphenates(text: str, index: int) -> bool:
+    """Whether a hyphen stands at `index`, with a letter or digit on its far side: `all` in `all-round`."""
+    return any(
+        plain_punctuation(text[at]) == "-" and 0 <= beyond < len(text) and text[beyond].isalnum()
+        for at, beyond in ((index - 1, index - 2), (index, index + 1))
+        if 0 <= at < len(text)
+    )
 
 
-def _joins_words(text: str, index: int) -> bool:
-    return 0 < index < len(text) and all(side.isalnum() or side == "_" for side in text[index - 1 : index + 1])
-
-
-def _widened(text: str, start: int, end: int, quote: str) -> Range:
+def _widened(text: str, start: int, end: int, needle: _Needle) -> Range:
     """The range with the punctuation that the quote has at its ends and the text has there, too."""
-    counted = fold(quote).origins
-    first = _reach(text, start - 1, quote[: counted[0]][::-1], -1) + 1
-    return first, _reach(text, end, quote[counted[-1] + 1 :], 1)
+    counted = needle.folded.origins
+    first = _reach(text, start - 1, needle.quote[: counted[0]][::-1], -1) + 1
+    return first, _reach(text, end, needle.quote[counted[-1] + 1 :], 1)
 
 
 def _reach(text: str, position: int, marks: str, step: int) -> int:
@@ -334,4 +352,5 @@ def _located(glyphs: Sequence[Glyph], method: str) -> Located:
         union = union_of(boxes)
         if union is not None:
             regions.append(LocatedRegion(page, union, boxes))
-    return Located(True, tuple(regions), method)
+    read = [glyph.confidence for glyph in glyphs if glyph.confidence is not None]
+    return Located(True, tuple(regions), method, min(read, default=None))

@@ -1,22 +1,32 @@
 """References as a human would number them: in order of first use, one number a source, only what was used.
 
 A model writes `[<number>](id=<number of the material>)`; what becomes of it is decided here (S4).
+
+>>> fragments = {
+...     1: Reference(0, "briefing.pdf", url="/briefing.pdf#page=4"),
+...     2: Reference(0, "Travel policy", url="https://e.x/policy"),
+... }
+>>> stream = ReferenceStream(fragments, style="markdown")
+>>> "".join(map(stream.feed, ["Fares are refunded [1](i", "d=2). P5 earns 22000 [1]."]))
+'Fares are refunded <sup>[[1](https://e.x/policy)]</sup>. P5 earns 22000 <sup>[[2](/briefing.pdf#page=4)]</sup>.'
+>>> held, listing = stream.close()
+>>> print(listing)
+- **1** [Travel policy](https://e.x/policy)
+- **2** [briefing.pdf](/briefing.pdf#page=4)
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from kb_qa.markers import MarkerStream, Part
+
 Fragment = TypeVar("Fragment")
 
-_MARKER = re.compile(r"\[-?\d{1,6}\]\(id=(-?\d{1,6})\)")
-_MARKER_START = re.compile(r"\[-?\d{0,6}(?:\](?:\((?:i(?:d(?:=-?\d{0,6})?)?)?)?)?")
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})")
-_TILDES = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?~{3}")
 _SCHEME = re.compile(r"[^:/?#]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f()<>\"'\\]")
 
@@ -45,16 +55,33 @@ class Numbering(Generic[Fragment]):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A numbered source: `title` is its name or label, `quote` what was cited of it (may be empty), `url` its link."""
+    """A numbered source: `title` is its name or label, `quote` what was cited of it (may be empty), `url` its link.
+
+    `document`, `page` (from 1) and `row` say where it stands, for the functions that tell sources apart.
+    """
 
     number: int
     title: str
     quote: str = ""
     url: str = ""
+    document: str = ""
+    page: int | None = None
+    row: int | None = None
+
+
+SourceOf = Callable[[Reference], Hashable]
+
+# What makes two fragments one source. A user may give a function of his own instead.
+SOURCES: Mapping[str, SourceOf] = {
+    "document": lambda item: item.document or item.title,
+    "page": lambda item: (item.document or item.title, item.page),
+    "url": lambda item: item.url or item.title,
+    "row": lambda item: (item.document or item.title, item.row),  # file#row
+}
 
 
 class Style(Protocol):
-    """How references are written. A style of one's own needs these two."""
+    """How references are written: `STYLES` has four; one of one's own needs these two methods."""
 
     def marker(self, reference: Reference) -> str:
         """What stands after the claim."""
@@ -93,16 +120,16 @@ class MarkdownStyle:
     """`<sup>[[1](url)]</sup>`, and a list of `- **1** [Title](url)` (S4.4)."""
 
     def marker(self, reference: Reference) -> str:
-        url = _linkable(reference.url)
+        url = linkable(reference.url)
         return f"<sup>[[{reference.number}]({url})]</sup>" if url else f"<sup>[{reference.number}]</sup>"
 
     def listing(self, items: Sequence[Reference]) -> str:
         return "\n".join(map(self._line, items))
 
     def _line(self, item: Reference) -> str:
-        title, url = _plain_markdown(item.title), _linkable(item.url)
+        title, url = plain_markdown(item.title), linkable(item.url)
         line = f"- **{item.number}** [{title}]({url})" if url else f"- **{item.number}** {title}"
-        return f"{line}: “{_plain_markdown(item.quote)}”" if collapsed(item.quote) else line
+        return f"{line}: “{plain_markdown(item.quote)}”" if collapsed(item.quote) else line
 
 
 class HtmlStyle:
@@ -120,7 +147,7 @@ class HtmlStyle:
         return f"<li><b>{item.number}</b> {title}{quote}</li>"
 
     def _linked(self, content: str, url: str) -> str:
-        link = _linkable(url)
+        link = linkable(url)
         return f'<a href="{html.escape(link)}" rel="noopener">{content}</a>' if link else content
 
 
@@ -145,7 +172,7 @@ def collapsed(text: str) -> str:
     return " ".join("".join(character for character in text if character.isprintable() or character.isspace()).split())
 
 
-def _linkable(url: str) -> str:
+def linkable(url: str) -> str:
     """The URL where it is a web address or has no scheme; nothing else becomes a link.
 
     Brackets, quotation marks, blanks and controls are escaped, so that nothing in it ends the link.
@@ -156,133 +183,18 @@ def _linkable(url: str) -> str:
     return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", url)
 
 
-def _plain_markdown(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]()<>#|!~&])", r"\\\1", collapsed(text))
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A marker of the model for the material `id` (from 1)."""
-
-    id: int
-
-
-class MarkerStream:
-    """Finds `[n](id=k)` in text that comes in pieces cut anywhere; the result does not depend on the cuts.
-
-    Everything else passes unchanged, and at most as late as a marker is long. In code spans, code fences and link
-    targets, and after `[` or a backslash, there are no markers. One whose `id` is not in `known` is dropped and
-    counted in `dropped`.
-    """
-
-    def __init__(self, known: Collection[int]) -> None:
-        self.dropped = 0
-        self._known = known
-        self._markdown = _Markdown()
-        self._held = ""  # the beginning of what may become a marker
-
-    def feed(self, delta: str) -> list[str | Mark]:
-        """What is certain by now: texts and marks in order, never two texts in a row."""
-        out: list[str | Mark] = []
-        text: list[str] = []
-        for character in delta:
-            for part in self._push(character):
-                if isinstance(part, Mark):
-                    out += [joined] if (joined := "".join(text)) else []
-                    out.append(part)
-                    text.clear()
-                else:
-                    text.append(part)
-        return [*out, joined] if (joined := "".join(text)) else out
-
-    def close(self) -> list[str | Mark]:
-        """What was held back: the beginning of a marker that never came."""
-        held, self._held = self._held, ""
-        return [held] if held else []
-
-    def _push(self, character: str) -> list[str | Mark]:
-        opens = self._markdown.advance(character)
-        released = ""
-        if self._held:
-            candidate = self._held + character
-            if (marker := _MARKER.fullmatch(candidate)) is not None:
-                self._held = ""
-                return self._marked(marker[1])
-            if _MARKER_START.fullmatch(candidate):
-                self._held = candidate
-                return []
-            released, self._held = self._held, ""
-        if opens:
-            self._held = character
-            return [released] if released else []
-        return [released + character]
-
-    def _marked(self, digits: str) -> list[str | Mark]:
-        if digits.isascii() and int(digits) in self._known:
-            return [Mark(int(digits))]
-        self.dropped += 1
-        return []
-
-
-class _Markdown:
-    """Where in Markdown a character stands, as far as that decides whether a marker can begin with it.
-
-    A code span that is still open at the end of its line counts as closed, so that a stray backtick does not take the
-    markers of all that follows.
-    """
-
-    def __init__(self) -> None:
-        self._fence = ""  # what the open code fence began with
-        self._line = ""
-        self._span = 0  # backticks that opened the code span
-        self._run = 0  # backticks in a row up to here
-        self._depth = 0  # of round brackets inside a link's target
-        self._escaped = False
-
-    def advance(self, character: str) -> bool:
-        """Takes the next character; says whether a marker may begin with it."""
-        if character == "\n":
-            self._end_line()
-            return False
-        before, escaped = self._line[-1:], self._escaped
-        self._count_backticks(character)
-        inside = bool(self._fence or self._span or self._depth or escaped or before == "[")
-        if not self._span:
-            opens = character == "(" and (before == "]" or self._depth > 0)
-            closes = character == ")" and self._depth > 0
-            self._depth += opens - closes
-        self._escaped = character == "\\" and not escaped and not self._span
-        self._line += character
-        return character == "[" and not inside and not _TILDES.match(self._line)
-
-    def _count_backticks(self, character: str) -> None:
-        if character == "`" and (self._span or not self._escaped):
-            self._run += 1
-        elif self._run:
-            if not self._span:
-                self._span = self._run
-            elif self._run == self._span:
-                self._span = 0
-            self._run = 0
-
-    def _end_line(self) -> None:
-        """Lines open and close fences as CommonMark has it, also in lists and quotations."""
-        match = _FENCE.match(self._line)
-        if match is not None:
-            rest = self._line[match.end() :]
-            if not self._fence:
-                self._fence = match[1] if match[1][0] == "~" or "`" not in rest else ""
-            elif match[1].startswith(self._fence) and not rest.strip():
-                self._fence = ""
-        self._line, self._span, self._run, self._depth, self._escaped = "", 0, 0, 0, False
 
 
 class ReferenceStream:
     """A model's text with its markers numbered and written in a style, and the list of what was used as its end.
 
-    `fragments` by id, their numbers not yet given; `source` says which of them are one source (default: those of one
-    URL, or one title where they have none).
+    `fragments` by id, their numbers not yet given. `style` is the name of one of `STYLES` or one's own; `source` says
+    which fragments share a number: the name of one of `SOURCES` (default: those of one URL, or of one title where they
+    have none) or a function. Text comes at most `markers.HOLD_BACK` characters late, and the result does not depend on
+    how the stream is cut. Raises KeyError for a name of no style or source.
     """
 
     def __init__(
@@ -290,12 +202,13 @@ class ReferenceStream:
         fragments: Mapping[int, Reference],
         *,
         style: str | Style = "text",
-        source: Callable[[Reference], Hashable] | None = None,
+        source: str | SourceOf = "url",
     ) -> None:
         self._fragments = fragments
         self._style = STYLES[style] if isinstance(style, str) else style
         self._markers = MarkerStream(fragments)
-        self._numbering: Numbering[Reference] = Numbering(source or (lambda item: item.url or item.title))
+        self._numbering: Numbering[Reference] = Numbering(SOURCES[source] if isinstance(source, str) else source)
+        self._together: set[int] = set()  # numbers of the markers that follow one another without text
 
     @property
     def dropped(self) -> int:
@@ -315,8 +228,14 @@ class ReferenceStream:
         held = "".join(map(self._written, self._markers.close()))
         return held, references(self._style, self.items)
 
-    def _written(self, part: str | Mark) -> str:
+    def _written(self, part: Part) -> str:
+        """Of several markers in a row, one a source."""
         if isinstance(part, str):
+            self._together.clear()
             return part
         fragment = self._fragments[part.id]
-        return self._style.marker(replace(fragment, number=self._numbering.number(fragment)))
+        number = self._numbering.number(fragment)
+        if number in self._together:
+            return ""
+        self._together.add(number)
+        return self._style.marker(replace(fragment, number=number))
