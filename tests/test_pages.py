@@ -22,14 +22,24 @@ from kb_qa.errors import (
     UnsupportedFileError,
 )
 from kb_qa.geometry import BBox
-from kb_qa.pages import MINIMUM_POINTS, clip_region, page_png, region_png, visible_box
+from kb_qa.pages import MINIMUM_POINTS, Box, clip_region, picture_png, visible_box
+from kb_qa.picture import DPI, Picture
 
 PAGE = BBox(0, 0, 400, 600)
 
 
+def region_png(path: Path, page: int, bbox: Box, *, dpi: float = DPI, margin: float = 0) -> bytes:
+    box = bbox if isinstance(bbox, BBox) else BBox(*bbox)
+    return picture_png(path, Picture(page, box, dpi, margin))
+
+
+def page_png(path: Path, page: int, *, dpi: float = DPI, max_megapixels: float = 25) -> bytes:
+    return picture_png(path, Picture(page, dpi=dpi), max_megapixels=max_megapixels)
+
+
 def pixels(png: bytes) -> NDArray[np.uint8]:
     """Rows, columns, red-green-blue."""
-    pixmap = pymupdf.Pixmap(png)
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.Pixmap(png))
     return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, pixmap.n)
 
 
@@ -124,21 +134,24 @@ def test_clip_region_writes_one_file_for_one_area(tmp_path: Path) -> None:
     [
         ((math.nan, 0, 10, 10), "nan"),
         ((0, 0, math.inf, 10), "inf"),
-        ((10, 10, 10, 20), "10.0"),
-        ((20, 10, 10, 20), "20.0"),
+        ((10, 10, 10, 20), "empty"),
+        ((20, 10, 10, 20), "(20, 10, 10, 20)"),
         ((10, 20, 20, 10), "inverted"),
-        ((400, 0, 500, 10), "400 x 600"),
-        ((-50, -50, -1, -1), "-50.0"),
-        ((0, 600, 10, 700), "700.0"),
-        ((1, 2, 3), "(1, 2, 3)"),
+        ((400, 0, 500, 10), "400 × 600"),
+        ((-50, -50, -1, -1), "-50"),
+        ((0, 600, 10, 700), "700"),
     ],
 )
 def test_a_box_that_is_none_is_named(tmp_path: Path, bbox: tuple[float, ...], named: str) -> None:
-    """Not finite, empty, inverted or off the page: the error says which value."""
+    """Not finite, empty, inverted or off the page: the error says which value; `clip_region` warns, and shows the page."""
     path = red_square(tmp_path / "a.pdf")
     with pytest.raises(InvalidRegionError) as caught:
         region_png(path, 1, bbox)
     assert named in str(caught.value)
+    with pytest.warns(UserWarning, match="whole page") as warned:
+        shown = clip_region(path, 1, bbox, tmp_path, dpi=72)
+    assert named in str(warned[0].message)
+    assert pixels(shown.read_bytes()).shape == (600, 400, 3)
 
 
 def test_a_box_partly_off_the_page_is_cut(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 import pytest
@@ -20,6 +20,7 @@ from kb_qa.answers import Filters, Hit
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import InvalidRegionError, ReindexNeededError, UnsupportedFileError
 from kb_qa.geometry import BBox, Region
+from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app, documents
 from kb_qa.service.middleware import LOOPBACK_NAMES, MAX_BODY_BYTES, LimitedBody, allowed_hosts
@@ -41,6 +42,7 @@ from tests.scripted_service import (
 
 NASTY_NAME = '../../<img src=x onerror=alert(1)>\r\n"\u202egpj.\ud800报告.pdf'
 CROSSING = "b" * 32
+PAGELESS = "23" * 32
 REGIONS = [
     {"page": 1, "bbox": [60.0, 700.0, 540.0, 780.0], "box": [0.1, 0.875, 0.9, 0.975], "rects": []},
     {
@@ -94,6 +96,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         record(OTHER, "page.pdf", state="quarantined", pages=0, reason="not a PDF"),
         record("ef" * 32, "gone.pdf", state="deleted"),
         record("01" * 32, "lost.pdf"),
+        record(PAGELESS, "hb.md", pages=0),
     ]
     library = ScriptedLibrary(records=records, answers=stored_answers())  # type: ignore[arg-type]
     originals = {DOCUMENT: pdf, OTHER: page, "ef" * 32: pdf, "01" * 32: folder / "missing"}
@@ -233,6 +236,7 @@ def test_citation_export_joins_the_lines_of_a_quote(service: Service) -> None:
     (exported,) = service.get(f"/v1/answers/{ANSWER}/citations").json()["citations"]
     assert exported["box"] == [0.1, 0.1, 0.5, 0.15]
     assert exported["rects"] == [[0.2, 0.1, 0.5, 0.125], [0.1, 0.125, 0.3, 0.15]]
+    assert exported["quads"] == [[120, 80, 300, 80, 120, 100, 300, 100], [60, 100, 180, 100, 60, 120, 180, 120]]
 
 
 def test_links_of_the_export_open_pictures(service: Service) -> None:
@@ -246,9 +250,10 @@ def test_links_of_the_export_open_pictures(service: Service) -> None:
 def test_crop_of_a_citation_is_its_region(service: Service) -> None:
     """Citation n is the n-th of the answer; its first page is cropped, or the one that is asked for."""
     service.get(f"/v1/answers/{CROSSING}/citations/1/region.png?dpi=72")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 1, (60.0, 700.0, 540.0, 780.0), 72)
-    service.get(f"/v1/answers/{CROSSING}/citations/1/region.png?page=2")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 2, (60.0, 40.0, 540.0, 60.0), 150)
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(1, BBox(60, 700, 540, 780), 72))
+    service.get(f"/v1/answers/{CROSSING}/citations/1/region.png?page=2&margin=6&marks=1")
+    marks = (BBox(60, 40, 300, 60),)
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(2, BBox(60, 40, 540, 60), 150, 6, marks))
 
 
 @pytest.mark.parametrize("rest", ["2/region.png", "3/region.png", "4/region.png", "1/region.png?page=3"])
@@ -269,6 +274,7 @@ def test_documents_are_listed_with_their_states(service: Service) -> None:
         (DOCUMENT, "ready"),
         (OTHER, "quarantined"),
         ("01" * 32, "ready"),
+        (PAGELESS, "ready"),
     ]
     assert listed[0]["names"] == [NASTY_NAME, "second.pdf"]
     assert listed[1]["reason"] == "not a PDF"
@@ -315,9 +321,12 @@ def test_pictures_are_rendered_at_the_asked_resolution(service: Service) -> None
     """Page and region pictures hand page, box and resolution to the renderer as they were asked for."""
     response = service.get(f"/v1/documents/{DOCUMENT}/pages/2.png?dpi=36")
     assert (response.content, response.headers["content-type"]) == (PNG, "image/png")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 2, 36)
-    service.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2.5,300,40&dpi=300")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 1, (1.0, 2.5, 300.0, 40.0), 300)
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(2, dpi=36))
+    service.get(
+        f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2.5,300,40&dpi=300&margin=4.5&marks=1,2,3,4;5,6,7,8"
+    )
+    marks = (BBox(1, 2, 3, 4), BBox(5, 6, 7, 8))
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(1, BBox(1, 2.5, 300, 40), 300, 4.5, marks))
 
 
 @pytest.mark.parametrize("path", [f"{DOCUMENT}/pages/1.png", f"{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4"])
@@ -342,26 +351,64 @@ def test_tag_does_not_open_a_document_that_is_gone(service: Service) -> None:
     service.knowledge_base.library.page_sizes[(DOCUMENT, 2)] = page
 
 
-@pytest.mark.parametrize("dpi", ["35", "301", "10000", "-1", "0", "x", "1e2", "", "NaN"])
+def test_any_finer_resolution_is_the_finest(service: Service) -> None:
+    """G2: 10,000 dots per inch are lowered to what shows all there is, and are the same picture to a browser."""
+    path = f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4&dpi="
+    tags = {service.get(f"{path}{dpi}").headers["etag"] for dpi in (600, 601, 10000)}
+    assert len(tags) == 1
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(1, BBox(1, 2, 3, 4), 600))
+
+
+@pytest.mark.parametrize("dpi", ["35", "1000001", "-1", "0", "x", "1e2", "", "NaN", "9" * 400])
 def test_resolutions_out_of_range_are_refused(dpi: str, service: Service) -> None:
-    """36 to 300 dots per inch; nothing else is rendered."""
+    """At least 36 dots per inch, in whole numbers; nothing else is rendered."""
     calls = len(service.renderer.calls)
     for path in ("1.png?", "1/region.png?bbox=1,2,3,4&"):
         assert service.get(f"/v1/documents/{DOCUMENT}/pages/{path}dpi={dpi}").status_code == 422
     assert len(service.renderer.calls) == calls
 
 
+@pytest.mark.parametrize("bbox", ["", "1", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1_0,0,20,20", "１,2,3,4", "1;2;3;4"])
+@pytest.mark.parametrize("field", ["bbox", "marks"])
+def test_what_is_not_four_numbers_is_refused(field: str, bbox: str, service: Service) -> None:
+    """Anything but four numbers is 422 with the typed code; no marks are no marks."""
+    if (field, bbox) == ("marks", ""):
+        return
+    params = {"bbox": "1,2,3,4", field: bbox}
+    response = service.client.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png", params=params)
+    assert (response.status_code, response.json()["code"]) == (422, InvalidRegionError.code)
+
+
 @pytest.mark.parametrize(
-    "bbox",
+    ("bbox", "problem"),
     [
-        *("", "1", "1,2,3", "1,2,3,4,5", "a,b,c,d", "nan,0,1,1", "0,0,inf,1", "1e309,0,1,1", "1_0,0,20,20"),
-        *("3,2,1,4", "1,4,3,2", "1,1,1,4", "700,10,800,20", "-50,-50,-1,-1", "0,0,1,99999999999", "１,2,3,4"),
+        *(("nan,0,1,1", "not_finite"), ("0,0,inf,1", "not_finite"), ("1e309,0,1,1", "not_finite")),
+        *(("3,2,1,4", "inverted"), ("1,4,3,2", "inverted"), ("1,1,1,4", "empty"), ("1,1,4,1", "empty")),
+        *(("700,10,800,20", "off_page"), ("-50,-50,-1,-1", "off_page")),
     ],
 )
-def test_boxes_that_are_none_are_refused(bbox: str, service: Service) -> None:
-    """Not four numbers, not finite, inverted, degenerate or off the page: 422 with the typed code."""
-    response = service.client.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png", params={"bbox": bbox})
-    assert (response.status_code, response.json()["code"]) == (422, InvalidRegionError.code)
+def test_a_box_that_is_none_shows_the_page_and_says_why(bbox: str, problem: str, service: Service) -> None:
+    """Not finite, inverted, degenerate or off the page: the whole page, and the reason in the reader's language."""
+    path = f"/v1/documents/{DOCUMENT}/pages/1/region.png?margin=5&bbox={bbox}"
+    told = {}
+    for language, given in (("en", "de, en;q=0.8, zh;q=0.5"), ("zh", "zh-CN,zh;q=0.9,en;q=0.8"), ("en", "")):
+        response = service.get(path, accept_language=given)
+        assert (response.status_code, response.content) == (200, PNG)
+        assert service.renderer.calls[-1] == (DOCUMENT, Picture(1))
+        assert response.headers["x-region-problem"] == problem
+        assert response.headers["content-language"] == language
+        told[language] = unquote(response.headers["x-region-reason"])
+    assert "whole page" in told["en"]
+    assert "整页" in told["zh"]
+    assert "x-region-problem" not in service.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4").headers
+
+
+def test_a_document_without_pages_says_so(service: Service) -> None:
+    """A page of what has none is 415 with the way out; of what is not ready, or unknown, 404."""
+    pageless = service.get(f"/v1/documents/{PAGELESS}/pages/1.png")
+    assert (pageless.status_code, pageless.json()["code"]) == (415, "unsupported_file")
+    assert "no pages" in pageless.json()["message"]
+    assert service.get(f"/v1/documents/{OTHER}/pages/1.png").status_code == 404
 
 
 def test_renderers_failures_keep_their_status(service: Service) -> None:
@@ -404,6 +451,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/answers/{answer_id}/citations",
         "GET /v1/answers/{answer_id}/citations/{n}/region.png",
         "GET /v1/answers/{answer_id}/events",
+        "GET /v1/answers/{answer_id}/highlighted.pdf",
         "GET /v1/documents",
         "GET /v1/documents/{document_id}",
         "GET /v1/documents/{document_id}/file",
@@ -532,7 +580,7 @@ def test_slow_body_is_cut_off() -> None:
 def test_health_and_readiness(service: Service) -> None:
     """Alive says nothing but that; ready counts the documents that can be asked."""
     assert service.get("/healthz").json() == {"status": "ok"}
-    assert service.get("/readyz").json() == {"status": "ready", "documents": 2}
+    assert service.get("/readyz").json() == {"status": "ready", "documents": 3}
 
 
 def test_readiness_fails_with_the_ledger() -> None:
