@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -156,7 +157,7 @@ def _named(file: Path, folder: Path) -> Path:
         return _existing(file)
     copy = folder / "standard input"
     with copy.open("wb") as target:
-        shutil.copyfileobj(click.get_binary_stream("stdin"), target)
+        shutil.copyfileobj(sys.stdin.buffer, target)
     return copy
 
 

@@ -73,9 +73,7 @@ def test_four_numbers_are_read_whatever_box_they_make(text: str) -> None:
     assert len(parse_bbox(text).as_tuple()) == 4
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1_0,0,2,2", "１,2,3,4", "1, 2,3,4", "1,2,3,4\n"]
-)
+@pytest.mark.parametrize("text", ["", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1_0,0,2,2", "１,2,3,4", "1, 2,3,4"])
 def test_what_is_no_box_is_told(text: str) -> None:
     """Anything but four numbers is an error and not a guess."""
     with pytest.raises(InvalidRegionError):

@@ -143,7 +143,7 @@ def test_clip_region_writes_one_file_for_one_area(tmp_path: Path) -> None:
     ],
 )
 def test_a_box_that_is_none_is_named(tmp_path: Path, bbox: tuple[float, ...], named: str) -> None:
-    """Not finite, empty, inverted or off the page: the error says which value; `clip_region` warns, and shows the page."""
+    """Not finite, empty, inverted or off the page: the error says which; `clip_region` warns, and shows the page."""
     path = red_square(tmp_path / "a.pdf")
     with pytest.raises(InvalidRegionError) as caught:
         region_png(path, 1, bbox)

@@ -30,7 +30,6 @@ from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
-from kb_qa.renderer import Renderer
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
@@ -174,8 +173,9 @@ def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_j
     An answer over several documents gives a file each, named OUTPUT with the document's name. Exit code 1 where one
     has no pages to mark: the others are written.
     """
-    settings = settings_of(kb)
-    with open_ledger(settings) as library, tempfile.TemporaryDirectory() as cache:
+    from kb_qa.renderer import Renderer  # PyMuPDF loads only where it is needed
+
+    with open_ledger(settings_of(kb)) as library, tempfile.TemporaryDirectory() as cache:
         documents = chosen_documents(marked_documents(stored_events(library, answer_id)), document)
         paged = [marked for marked in documents if marked.claims]
         targets = output_names(output, paged)
@@ -186,8 +186,8 @@ def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_j
                 )
                 write_output(target, asyncio.run(written).read_bytes())
                 line = {"path": str(target), "document": marked.name, "document_id": marked.document_id}
-                line |= {"claims": len(marked.claims)}
-                click.echo(json.dumps(line, ensure_ascii=False) if as_json else f"wrote {target}")
+                told = json.dumps(line | {"claims": len(marked.claims)}, ensure_ascii=False)
+                click.echo(told if as_json else f"wrote {target}")
     for marked in documents:
         if not marked.claims:
             click.echo(f"kb-qa: {marked.name!r} has no pages to mark; its passages are cited by section", err=True)

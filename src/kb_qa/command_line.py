@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -44,7 +45,8 @@ def settings_of(kb: Path | None) -> Settings:
 def write_output(output: Path, data: bytes) -> None:
     """Writes what a command made to a file, or to standard output for `-`. Raises InputError where it cannot."""
     if str(output) == "-":
-        click.get_binary_stream("stdout").write(data)
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
         return
     try:
         output.write_bytes(data)

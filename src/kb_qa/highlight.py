@@ -106,14 +106,15 @@ def _quad(page: pymupdf.Page, rect: BBox) -> pymupdf.Quad:
     begins: viewers round a highlight's ends, in proportion to its height.
     """
     width, height = page.rect.width, page.rect.height
-    corners = {
-        0: lambda x, y: (x, y),
-        90: lambda x, y: (y, width - x),
-        180: lambda x, y: (width - x, height - y),
-        270: lambda x, y: (height - y, x),
-    }[page.rotation]
-    box = pymupdf.Rect(corners(rect.x0, rect.y0), corners(rect.x0, rect.y0))
-    box.include_point(corners(rect.x1, rect.y1))
+    x0, y0, x1, y1 = rect.as_tuple()
+    box = pymupdf.Rect(
+        {
+            0: (x0, y0, x1, y1),
+            90: (y0, width - x1, y1, width - x0),
+            180: (width - x1, height - y1, width - x0, height - y0),
+            270: (height - y1, x0, height - y0, x1),
+        }[page.rotation]
+    )
     if box.width >= box.height or math.isclose(box.width, box.height):
         return box.quad
     return pymupdf.Quad(box.bl, box.tl, box.br, box.tr)

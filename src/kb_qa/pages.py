@@ -97,8 +97,7 @@ def drawn(shown: pymupdf.Page, picture: Picture, *, max_megapixels: float = MAX_
     pixmap = shown.get_pixmap(
         matrix=pymupdf.Matrix(scale, scale), clip=pymupdf.Rect(*clip.as_tuple()), colorspace=pymupdf.csRGB, alpha=False
     )
-    pixels = np.frombuffer(pixmap.samples_mv, np.uint8).reshape(pixmap.height, pixmap.stride)
-    pixels = pixels[:, : pixmap.width * 3].reshape(pixmap.height, pixmap.width, 3)
+    pixels: Pixels = np.frombuffer(pixmap.samples_mv, np.uint8).reshape(pixmap.height, pixmap.width, 3)
     for mark in picture.marks:
         _tint(pixels, mark, scale, (pixmap.x, pixmap.y))
     return png_of(pixels, scale * _POINTS_PER_INCH)
@@ -108,10 +107,9 @@ def _tint(pixels: Pixels, mark: BBox, scale: float, origin: tuple[int, int]) -> 
     """Lays the colour of a highlighter over the mark, in place; on dark paper light is added, not taken away."""
     if not mark.is_finite:
         return
-    left, top = (max(math.floor(value * scale) - at, 0) for value, at in zip((mark.x0, mark.y0), origin, strict=True))
-    right, bottom = (
-        max(math.ceil(value * scale) - at, 0) for value, at in zip((mark.x1, mark.y1), origin, strict=True)
-    )
+    x, y = origin
+    left, top = max(math.floor(mark.x0 * scale) - x, 0), max(math.floor(mark.y0 * scale) - y, 0)
+    right, bottom = max(math.ceil(mark.x1 * scale) - x, 0), max(math.ceil(mark.y1 * scale) - y, 0)
     under = pixels[top:bottom, left:right]
     if not under.size:
         return

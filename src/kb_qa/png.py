@@ -34,7 +34,7 @@ def png_of(pixels: Pixels, dpi: float) -> bytes:
             SIGNATURE,
             _chunk(b"IHDR", struct.pack(">2I5B", width, height, 8, 0 if grey else 2, 0, 0, 0)),
             _chunk(b"pHYs", struct.pack(">2IB", per_metre, per_metre, 1)),
-            _chunk(b"IDAT", packing.compress(rows) + packing.flush()),
+            _chunk(b"IDAT", packing.compress(rows.tobytes()) + packing.flush()),
             _chunk(b"IEND", b""),
         )
     )

@@ -117,9 +117,7 @@ def _citation_json(library: Library, citation: Data, *, n: int, answer_id: str, 
 
 
 def _region_json(library: Library, document_id: str, region: Data, crop: str) -> dict[str, object]:
-    """`box` (all lines) and `rects` (one a line) as shares (0..1) of the displayed page; `quads` in points, a line each:
-    x and y of upper left, upper right, lower left, lower right.
-    """
+    """`box` (of all lines) and `rects` (one a line) as shares (0..1) of the displayed page; `quads` in points."""
     number = region["page"]
     page = library.page(document_id, number)
     rects = line_rects(region)
