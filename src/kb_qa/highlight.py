@@ -5,10 +5,10 @@ One highlight a claim and page, with the claim as its note; the original file is
 
 from __future__ import annotations
 
-import math
 import tempfile
 import unicodedata
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pymupdf
@@ -67,11 +67,12 @@ def write_highlighted(path: Path, claims: Sequence[MarkedClaim], target: Path, *
     return target.stat().st_size
 
 
-def _as_pdf(document: pymupdf.Document) -> pymupdf.Document:
+def _as_pdf(document: pymupdf.Document) -> AbstractContextManager[pymupdf.Document]:
     """The document itself, or one with a page a picture."""
     if document.is_pdf:
-        return document
-    return pymupdf.open(stream=document.convert_to_pdf(), filetype="pdf")
+        return nullcontext(document)
+    converted: AbstractContextManager[pymupdf.Document] = pymupdf.open(stream=document.convert_to_pdf(), filetype="pdf")
+    return converted
 
 
 def _mark(page: pymupdf.Page, rects: Sequence[BBox], claim: MarkedClaim) -> None:
@@ -84,6 +85,22 @@ def _mark(page: pymupdf.Page, rects: Sequence[BBox], claim: MarkedClaim) -> None
     numbers = " ".join(f"[{number}]" for number in claim.numbers)
     annotation.set_info(content=plain(claim.text)[:MOST_CHARACTERS], title=f"{AUTHOR} {numbers}".strip())
     annotation.update()
+    _square(page.parent, annotation)
+
+
+def _square(document: pymupdf.Document, annotation: pymupdf.Annot) -> None:
+    """Redraws the highlight as the rectangles it is made of, in one fill, so that none is tinted twice.
+
+    MuPDF rounds the ends outwards in proportion to a rectangle's height: of a block of text, by dozens of points.
+    """
+    numbers = [float(number) for number in document.xref_get_key(annotation.xref, "QuadPoints")[1].strip("[]").split()]
+    fill = " ".join(f"{value:g}" for value in annotation.colors["stroke"])
+    path = []
+    for start in range(0, len(numbers), 8):
+        x0, y0, x1, y1, x2, y2, x3, y3 = (f"{number:.4f}" for number in numbers[start : start + 8])
+        path.append(f"{x0} {y0} m {x1} {y1} l {x3} {y3} l {x2} {y2} l h")
+    drawing = int(document.xref_get_key(annotation.xref, "AP/N")[1].split()[0])
+    document.update_stream(drawing, "\n".join(["q /H gs", f"{fill} rg", *path, "f Q"]).encode())
 
 
 def plain(text: str) -> str:
@@ -102,19 +119,14 @@ _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e
 def _quad(page: pymupdf.Page, rect: BBox) -> pymupdf.Quad:
     """The rectangle of the displayed page in the page's space before it is turned, which annotations are given in.
 
-    Not by `page.derotation_matrix`, which leaves /UserUnit out. The first corner is where a line along the longer side
-    begins: viewers round a highlight's ends, in proportion to its height.
+    Not by `page.derotation_matrix`, which leaves /UserUnit out.
     """
     width, height = page.rect.width, page.rect.height
     x0, y0, x1, y1 = rect.as_tuple()
-    box = pymupdf.Rect(
-        {
-            0: (x0, y0, x1, y1),
-            90: (y0, width - x1, y1, width - x0),
-            180: (width - x1, height - y1, width - x0, height - y0),
-            270: (height - y1, x0, height - y0, x1),
-        }[page.rotation]
-    )
-    if box.width >= box.height or math.isclose(box.width, box.height):
-        return box.quad
-    return pymupdf.Quad(box.bl, box.tl, box.br, box.tr)
+    corners = {
+        0: (x0, y0, x1, y1),
+        90: (y0, width - x1, y1, width - x0),
+        180: (width - x1, height - y1, width - x0, height - y0),
+        270: (height - y1, x0, height - y0, x1),
+    }
+    return pymupdf.Rect(corners[page.rotation]).quad
