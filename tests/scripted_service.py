@@ -162,6 +162,9 @@ class CountingRenderer:
         self._count((document_id, picture))
         return PNG
 
+    def kept(self, document_id: str, picture: Picture) -> bytes | None:
+        return None
+
     async def highlighted(self, path: Path, document_id: str, claims: Sequence[MarkedClaim]) -> Path:
         """The original stands for its marked copy."""
         self._count((document_id, tuple(claims)))

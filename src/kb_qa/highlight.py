@@ -6,7 +6,6 @@ One highlight a claim and page, with the claim as its note; the original file is
 from __future__ import annotations
 
 import tempfile
-import unicodedata
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -17,6 +16,7 @@ from kb_qa.errors import DamagedFileError, LimitExceededError, NotFoundError
 from kb_qa.geometry import BBox
 from kb_qa.marks import MarkedClaim
 from kb_qa.pages import opened
+from kb_qa.records import readable
 
 Colour = tuple[float, float, float]
 
@@ -83,7 +83,7 @@ def _mark(page: pymupdf.Page, rects: Sequence[BBox], claim: MarkedClaim) -> None
     annotation = page.add_highlight_annot(quads=[_quad(page, rect) for rect in visible])
     annotation.set_colors(stroke=colour_of(claim.ordinal))
     numbers = " ".join(f"[{number}]" for number in claim.numbers)
-    annotation.set_info(content=plain(claim.text)[:MOST_CHARACTERS], title=f"{AUTHOR} {numbers}".strip())
+    annotation.set_info(content=readable(claim.text).strip()[:MOST_CHARACTERS], title=f"{AUTHOR} {numbers}".strip())
     annotation.update()
     _square(page.parent, annotation)
 
@@ -101,19 +101,6 @@ def _square(document: pymupdf.Document, annotation: pymupdf.Annot) -> None:
         path.append(f"{x0} {y0} m {x1} {y1} l {x3} {y3} l {x2} {y2} l h")
     drawing = int(document.xref_get_key(annotation.xref, "AP/N")[1].split()[0])
     document.update_stream(drawing, "\n".join(["q /H gs", f"{fill} rg", *path, "f Q"]).encode())
-
-
-def plain(text: str) -> str:
-    """Untrusted text as a note: no controls but line breaks, no characters that turn the writing direction."""
-    kept = (
-        character
-        for character in text
-        if character in "\n\t" or (unicodedata.category(character) not in ("Cc", "Cs") and character not in _TURNS)
-    )
-    return "".join(kept).strip()
-
-
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 
 def _quad(page: pymupdf.Page, rect: BBox) -> pymupdf.Quad:

@@ -82,14 +82,20 @@ class Renderer:
 
         `subject` is what messages call the file. Raises LimitExceededError where it takes too long.
         """
-        name = content_id(PICTURE_VERSION, self._max_megapixels, *_key(picture)) + ".png"
-        kept = await asyncio.to_thread(self._kept.get, document_id, name)
+        kept = await asyncio.to_thread(self.kept, document_id, picture)
         if kept is not None:
             return kept
         draw = partial(_draw, path, picture, max_megapixels=self._max_megapixels, subject=subject)
         png = await self._made(draw, f"page {picture.page}")
-        await asyncio.to_thread(self._kept.put, document_id, name, png)
+        await asyncio.to_thread(self._kept.put, document_id, self._name(picture), png)
         return png
+
+    def kept(self, document_id: str, picture: Picture) -> bytes | None:
+        """The picture, where it was drawn before. Reads the disk: not for an event loop."""
+        return self._kept.get(document_id, self._name(picture))
+
+    def _name(self, picture: Picture) -> str:
+        return content_id(PICTURE_VERSION, self._max_megapixels, *_key(picture)) + ".png"
 
     async def highlighted(
         self, path: Path, document_id: str, claims: Sequence[MarkedClaim], *, subject: str = SUBJECT

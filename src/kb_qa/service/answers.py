@@ -15,6 +15,7 @@ from kb_qa.marks import answer_text
 from kb_qa.protocols import Library
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import RequestId, UsedParts
+from kb_qa.service.problems import shown_event
 from kb_qa.service.questions import AskBody, SearchBody
 from kb_qa.service.streaming import event_stream
 
@@ -51,7 +52,7 @@ async def stored_answer(answer_id: str, parts: UsedParts) -> Response:
             "question": data.get("start", {}).get("question", ""),
             "text": answer_text(events),
             "complete": bool(data.get("end", {}).get("complete", False)) and "error" not in data,
-            "events": [{"id": event.id, "event": event.event, "data": event.data} for event in events],
+            "events": [{"id": event.id, "event": event.event, "data": shown_event(event)} for event in events],
         }
     )
 

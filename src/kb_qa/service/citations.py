@@ -27,8 +27,6 @@ from kb_qa.service.pictures import (
     Margin,
     PathNumber,
     picture_response,
-    region_or_page,
-    shown_page,
 )
 from kb_qa.service.questions import MAX_PAGE
 
@@ -62,11 +60,8 @@ async def citation_picture(  # noqa: PLR0913 -- a query's fields
     """
     events = await parts.open_answers.find(parts.knowledge_base.library, answer_id)
     document_id, region = _place(cited(events), n, page)
-    shown = await shown_page(parts.knowledge_base.library, document_id, region["page"])
-    tinted = line_rects(region) if marks else ()
-    picture = Picture(region["page"], BBox(*region["bbox"]), dpi, margin, tinted)
-    picture, told = region_or_page(picture, shown, _language(events))
-    return await picture_response(parts, document_id, picture, if_none_match=if_none_match, shown_instead=told)
+    asked = Picture(region["page"], BBox(*region["bbox"]), dpi, margin, line_rects(region) if marks else ())
+    return await picture_response(parts, document_id, asked, language=_language(events), if_none_match=if_none_match)
 
 
 def _language(events: Sequence[AnswerEvent]) -> Language:

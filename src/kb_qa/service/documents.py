@@ -28,8 +28,6 @@ from kb_qa.service.pictures import (
     checked_document_id,
     parsed_marks,
     picture_response,
-    region_or_page,
-    shown_page,
 )
 
 router = APIRouter(prefix="/v1/documents")
@@ -71,7 +69,6 @@ async def page_picture(
     dpi: Dpi = DEFAULT_DPI,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    await shown_page(parts.knowledge_base.library, document_id, number)
     return await picture_response(parts, document_id, Picture(number, dpi=dpi), if_none_match=if_none_match)
 
 
@@ -95,9 +92,7 @@ async def region_picture(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """The region; the whole page, with the reason in the headers, where there is no such region on it."""
-    page = await shown_page(parts.knowledge_base.library, document_id, asked.page)
-    picture, told = region_or_page(asked, page, language)
-    return await picture_response(parts, document_id, picture, if_none_match=if_none_match, shown_instead=told)
+    return await picture_response(parts, document_id, asked, language=language, if_none_match=if_none_match)
 
 
 def _record(library: Library, document_id: str) -> DocumentRecord:

@@ -13,6 +13,7 @@ from starlette.responses import FileResponse, Response
 
 from kb_qa.errors import NotFoundError
 from kb_qa.marks import MarkedDocument, chosen_documents, marked_documents
+from kb_qa.protocols import Library
 from kb_qa.service.documents import ORIGINAL_HEADERS, attachment_name
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import RequestId, UsedParts
@@ -40,8 +41,7 @@ async def highlighted_original(
     (marked,) = documents
     if not marked.claims:
         raise NotFoundError(f"{marked.name!r} has no pages to mark; its passages are cited by section")
-    for number in {place.page for claim in marked.claims for place in claim.pages}:
-        await shown_page(library, marked.document_id, number)
+    await asyncio.to_thread(_require_pages, library, marked)
     headers = ORIGINAL_HEADERS | {"ETag": rendering_tag(marked)}
     if matches(if_none_match, headers["ETag"]):
         return Response(status_code=304, headers=headers)
@@ -49,6 +49,11 @@ async def highlighted_original(
     path = await parts.renderer.highlighted(original, marked.document_id, marked.claims)
     name = f"{PurePath(attachment_name(marked.name)).stem}.highlighted.pdf"
     return FileResponse(path, media_type="application/pdf", filename=name, headers=headers)
+
+
+def _require_pages(library: Library, marked: MarkedDocument) -> None:
+    for number in {place.page for claim in marked.claims for place in claim.pages}:
+        shown_page(library, marked.document_id, number)
 
 
 def _choice(answer_id: str, documents: Sequence[MarkedDocument], request_id: str) -> Response:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path as FilePath
 from typing import Annotated, Final
 from urllib.parse import quote
 
@@ -65,26 +65,42 @@ ReaderLanguage = Annotated[Language, Depends(_reader_language)]
 
 
 async def picture_response(
-    parts: Parts,
-    document_id: str,
-    picture: Picture,
-    *,
-    if_none_match: str | None,
-    shown_instead: Mapping[str, str] | None = None,
+    parts: Parts, document_id: str, asked: Picture, *, language: Language = "en", if_none_match: str | None
 ) -> Response:
-    """The PNG of the picture; 304, and no rendering, where the browser has it."""
-    picture = replace(picture, dpi=min(picture.dpi, MAX_DPI))
+    """The PNG of the picture; 304, and no rendering, where the browser has it.
+
+    Where there is no such region on the page it is of the page, and headers say why. Raises what `shown_page` does.
+    """
+    found = await asyncio.to_thread(_look, parts, document_id, asked, (language, if_none_match))
+    if isinstance(found, Response):
+        return found
+    path, picture, headers = found
+    png = await parts.renderer.picture(path, document_id, picture)
+    return Response(png, media_type="image/png", headers=headers)
+
+
+def _look(
+    parts: Parts, document_id: str, asked: Picture, reader: tuple[Language, str | None]
+) -> Response | tuple[FilePath, Picture, dict[str, str]]:
+    """The response, where nothing is to be drawn for it; else what is to be drawn, and the response's headers.
+
+    All that blocks in one call: each change of thread costs a cached picture as much as the rest of its way.
+    """
+    language, if_none_match = reader
+    page = shown_page(parts.knowledge_base.library, document_id, asked.page)
+    picture, told = region_or_page(replace(asked, dpi=min(asked.dpi, MAX_DPI)), page, language)
     headers = {
         "ETag": rendering_tag(document_id, picture, parts.settings.max_megapixels),
         # Kept, but asked for again each time: the picture of a deleted document must not come out of a cache.
         "Cache-Control": "private, no-cache",
-        **(shown_instead or {}),
+        **told,
     }
     if matches(if_none_match, headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    path = await asyncio.to_thread(parts.knowledge_base.original, document_id)
-    png = await parts.renderer.picture(path, document_id, picture)
-    return Response(png, media_type="image/png", headers=headers)
+    kept = parts.renderer.kept(document_id, picture)
+    if kept is not None:
+        return Response(kept, media_type="image/png", headers=headers)
+    return parts.knowledge_base.original(document_id), picture, headers
 
 
 def region_or_page(picture: Picture, page: Page, language: Language) -> tuple[Picture, dict[str, str]]:
@@ -114,14 +130,14 @@ def matches(if_none_match: str | None, etag: str) -> bool:
     return etag in tags or "*" in tags
 
 
-async def shown_page(library: Library, document_id: str, number: int) -> Page:
-    """Raises NotFoundError for an id that is none, a document that is not ready, and a page it does not have.
+def shown_page(library: Library, document_id: str, number: int) -> Page:
+    """Blocking. Raises NotFoundError for an id that is none, a document that is not ready, and a page it does not have.
 
     UnsupportedFileError where the document has no pages at all.
     """
-    page = await asyncio.to_thread(library.page, checked_document_id(document_id), number)
+    page = library.page(checked_document_id(document_id), number)
     if page is None:
-        raise await asyncio.to_thread(_missing_page, library, document_id, number)
+        raise _missing_page(library, document_id, number)
     return page
 
 
