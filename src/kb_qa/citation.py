@@ -168,7 +168,7 @@ def at_level(citation: Citation, level: Level, language: Language) -> Citation:
 
 
 def cited_pages(start: int, end: int) -> range:
-    """The pages of a location with an exclusive end page (S1.1); an end at or before the start means the start alone."""
+    """The pages of a location with an exclusive end page (S1.1); one at or before the start means the start alone."""
     return range(start, max(end, start + 1))
 
 
