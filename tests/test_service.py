@@ -18,12 +18,14 @@ from starlette.exceptions import HTTPException
 
 from kb_qa.answers import Filters, Hit
 from kb_qa.elements import Block, Chunk
-from kb_qa.errors import InvalidRegionError, ReindexNeededError, UnsupportedFileError
+from kb_qa.errors import EnvironmentProblemError, InvalidRegionError, ReindexNeededError, UnsupportedFileError
 from kb_qa.geometry import BBox, Region
+from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app, documents
 from kb_qa.service.middleware import LOOPBACK_NAMES, MAX_BODY_BYTES, LimitedBody, allowed_hosts
+from kb_qa.service.problems import pathless
 from kb_qa.settings import Settings
 from tests.scripted_service import (
     ANSWER,
@@ -42,7 +44,9 @@ from tests.scripted_service import (
 
 NASTY_NAME = '../../<img src=x onerror=alert(1)>\r\n"\u202egpj.\ud800报告.pdf'
 CROSSING = "b" * 32
+SEVERAL = "d" * 32
 PAGELESS = "23" * 32
+LOST = "01" * 32
 REGIONS = [
     {"page": 1, "bbox": [60.0, 700.0, 540.0, 780.0], "box": [0.1, 0.875, 0.9, 0.975], "rects": []},
     {
@@ -82,7 +86,15 @@ def stored_answers() -> dict[str, list[object]]:
         ("end", {"complete": True}),
     )
     cut = events(("start", {"question": "q"}), ("delta", {"seq": 1, "text": "half"}), ("error", {"code": "incomplete"}))
-    return {ANSWER: [*plain_answer()], CROSSING: [*crossing], "c" * 32: [*cut]}
+    several = events(
+        ("start", {"question": "q"}),
+        ("delta", {"seq": 1, "text": "All."}),
+        citation(1, start=0, end=4),
+        citation(2, start=0, end=4, document_id=LOST, document=NASTY_NAME),
+        citation(3, start=0, end=4, document_id=PAGELESS, document="hb.md", regions=[]),
+        ("end", {"complete": True}),
+    )
+    return {ANSWER: [*plain_answer()], CROSSING: [*crossing], SEVERAL: [*several], "c" * 32: [*cut]}
 
 
 @pytest.fixture(scope="module")
@@ -264,6 +276,61 @@ def test_citation_without_a_place_has_no_crop(rest: str, service: Service) -> No
     assert len(service.renderer.calls) == calls
 
 
+# The marked original
+
+
+def test_marked_original_is_an_inert_attachment(service: Service) -> None:
+    """Every cited passage reaches the renderer with its claim; the file is a download, known again by its tag."""
+    path = f"/v1/answers/{ANSWER}/highlighted.pdf"
+    response = service.get(path)
+    lines = (BBox(120, 80, 300, 100), BBox(60, 100, 180, 120))
+    claim = MarkedClaim(1, "Revenue was 4,812 million.", (1,), (PageMarks(2, lines),))
+    assert service.renderer.calls[-1] == (DOCUMENT, (claim,))
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/pdf")
+    assert response.headers["content-disposition"] == 'attachment; filename="report.highlighted.pdf"'
+    assert response.headers["content-security-policy"].startswith("sandbox;")
+    calls = len(service.renderer.calls)
+    again = service.get(path, if_none_match=response.headers["etag"])
+    assert (again.status_code, again.content, len(service.renderer.calls)) == (304, b"", calls)
+
+
+def test_answer_over_several_documents_lists_them(service: Service) -> None:
+    """Without `document` the problem names each with the address of its file; with it, its file comes."""
+    path = f"/v1/answers/{SEVERAL}/highlighted.pdf"
+    response = service.get(path)
+    assert (response.status_code, response.json()["code"]) == (409, "several_documents")
+    listed = response.json()["documents"]
+    assert [(item["document"], item["document_id"]) for item in listed] == [
+        ("report.pdf", DOCUMENT),
+        (NASTY_NAME, LOST),
+        ("hb.md", PAGELESS),
+    ]
+    assert service.get(listed[0]["highlighted_url"]).status_code == 200
+    assert listed[2]["highlighted_url"] is None
+    assert service.client.get(path, params={"document": "REPORT.pdf"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("answer", "document", "told"),
+    [
+        ("b" * 31, "", "no answer"),
+        ("c" * 32, "", "cites no document"),
+        ("SEVERAL", "hb.md", "no pages to mark"),
+        ("SEVERAL", "other.pdf", "does not cite"),
+        ("SEVERAL", "LOST", "no page"),
+    ],
+)
+def test_marked_original_that_cannot_be_is_404(answer: str, document: str, told: str, service: Service) -> None:
+    """No such answer, nothing cited, no pages, not cited, or a document that is gone: told apart, nothing drawn."""
+    names = {"SEVERAL": SEVERAL, "LOST": LOST}
+    calls = len(service.renderer.calls)
+    path = f"/v1/answers/{names.get(answer, answer)}/highlighted.pdf"
+    response = service.client.get(path, params={"document": names.get(document, document)})
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+    assert told in response.json()["message"]
+    assert len(service.renderer.calls) == calls
+
+
 # Documents and pictures
 
 
@@ -423,6 +490,39 @@ def test_renderers_failures_keep_their_status(service: Service) -> None:
     assert (unknown.status_code, unknown.json()["code"]) == (500, "internal")
     assert "secret" not in unknown.text
     assert unknown.json()["request_id"] == unknown.headers["x-request-id"]
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("nothing was ingested in '/home/ann b/kb'; run it", "nothing was ingested in 'kb'; run it"),
+        ("cannot open /srv/kb/blobs/ab/cdef: No such file", "cannot open cdef: No such file"),
+        ("[Errno 2] No such file: '/x/y/z.pdf'", "[Errno 2] No such file: 'z.pdf'"),
+        (r"cannot open C:\\Users\\ann\\a.pdf", "cannot open a.pdf"),
+        ("made with 'sentence-transformers:/models/x'", "made with 'sentence-transformers:/models/x'"),
+        ("either/or, 1/2, 元/月, http://127.0.0.1:8000/v1/ask, a - b", None),
+        ("there is no page 3: this document has 2", None),
+    ],
+)
+def test_messages_name_no_folders(message: str, shown: str | None) -> None:
+    """A path keeps its last part; what only looks like one stays."""
+    assert pathless(message) == (message if shown is None else shown)
+
+
+def test_no_response_tells_where_files_lie(service: Service) -> None:
+    """Typed errors of a route and the stored error events of an answer leave without folders."""
+    service.renderer.problem = EnvironmentProblemError("the copy in '/srv/secret/kb' cannot be written")
+    route = service.get(f"/v1/documents/{DOCUMENT}/pages/1.png?dpi=98")
+    service.renderer.problem = None
+    data = {"code": "x", "message": "nothing in '/srv/secret/kb'", "retryable": False, "request_id": ""}
+    service.knowledge_base.library.answers["e" * 32] = events(("start", {"question": "q"}), ("error", data))
+    stored, replayed = service.get(f"/v1/answers/{'e' * 32}"), service.get(f"/v1/answers/{'e' * 32}/events")
+    for response in (route, stored, replayed):
+        assert "secret" not in response.text
+        assert "'kb'" in response.text
 
 
 # Attacks
