@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 import httpx
 import pymupdf
@@ -31,6 +33,10 @@ from kb_qa.geometry import BBox
 from kb_qa.ledger import Ledger
 
 SECONDS = 60
+KINDS = (
+    *("cold", "cached", "tagged", "lag, cold", "lag, cached"),
+    *(f"{part}, {kind}" for part in ("service", "children") for kind in ("cold", "cached", "tagged")),
+)
 SIZES = ((450, 16), (450, 60), (200, 120), (450, 300))  # points
 
 
@@ -67,24 +73,39 @@ async def connected(port: int) -> Connection:
     return Connection(*await asyncio.open_connection("127.0.0.1", port, limit=1 << 20))
 
 
-async def measured(port: int, rounds: Sequence[Sequence[Crop]], dpi: int) -> dict[str, list[float]]:
-    """Seconds by kind, all rounds in turn: cold, cached, tagged; and what /healthz took meanwhile."""
+def processor_seconds(process: int) -> tuple[float, float]:
+    """Of the service's own process, and of its children, so far (Linux)."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return _ticks(process), sum(_ticks(int(child)) for child in children)
+
+
+def _ticks(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def measured(port: int, process: int, rounds: Sequence[Sequence[Crop]], dpi: int) -> dict[str, list[float]]:
+    """Seconds by kind, all rounds in turn: cold, cached, tagged; what /healthz took meanwhile; processor seconds."""
     connections = [await connected(port) for _ in rounds[0]]
     for _ in range(4):  # until the children that draw are there
         warm = (one.get(replace(rounds[0][0], page=1).path(36 + i)) for i, one in enumerate(connections))
         await asyncio.gather(*warm)
-    found: dict[str, list[float]] = {kind: [] for kind in ("cold", "cached", "tagged", "lag, cold", "lag, cached")}
+    found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     probe = await connected(port)
     for crops in rounds:
         tags = [""] * len(crops)
         for kind, lag in (("cold", "lag, cold"), ("cached", "lag, cached"), ("tagged", "lag, cached")):
             watching = asyncio.create_task(_watch(probe, found[lag]))
             given = tags if kind == "tagged" else [""] * len(crops)
+            before = processor_seconds(process)
             asked = zip(connections, crops, given, strict=True)
             told = await asyncio.gather(*(one.get(crop.path(dpi), tag) for one, crop, tag in asked))
             assert {status for status, _, _ in told} == {304 if kind == "tagged" else 200}, told
             tags = [tag for _, tag, _ in told]
             found[kind] += [seconds for _, _, seconds in told]
+            after = processor_seconds(process)
+            found[f"service, {kind}"].append((after[0] - before[0]) / len(crops))
+            found[f"children, {kind}"].append((after[1] - before[1]) / len(crops))
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
             probe.writer.close()
@@ -131,8 +152,8 @@ def raw_renders(crops: Sequence[tuple[Path, Crop]], dpi: int) -> tuple[list[floa
 
 
 @contextmanager
-def service(kb: Path) -> Iterator[int]:
-    """The port of a service of its own over a copy of the knowledge base without its pictures."""
+def service(kb: Path) -> Iterator[tuple[int, int]]:
+    """Port and process of a service of its own over a copy of the knowledge base without its pictures."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "kb"
         shutil.copytree(kb, copy, ignore=shutil.ignore_patterns("pictures", "*.lock", "*.holder.json"))
@@ -147,7 +168,7 @@ def service(kb: Path) -> Iterator[int]:
                     raise SystemExit("the service did not start")
                 port = int(line.rsplit(":", 1)[1])
                 _wait(port)
-                yield port
+                yield port, process.pid
             finally:
                 process.terminate()
 
@@ -185,9 +206,11 @@ def main() -> None:
     crops = drawn_boxes(options.kb, options.rounds * options.at_once)
     asked = [crop for _, crop in crops]
     rounds = [asked[start : start + options.at_once] for start in range(0, len(asked), options.at_once)]
-    with service(options.kb) as port:
-        found = asyncio.run(measured(port, rounds, options.dpi))
+    with service(options.kb) as (port, process):
+        found = asyncio.run(measured(port, process, rounds, options.dpi))
+    started = time.process_time()
     drawn, written = raw_renders(crops, options.dpi)
+    raw = 1000 * (time.process_time() - started) / len(crops)
     pages = len({(crop.document_id, crop.page) for crop in asked})
     print(f"{len(asked)} crops of {pages} pages at {options.dpi} dpi, {options.at_once} at once")
     show("cold", found["cold"], 250)
@@ -195,8 +218,12 @@ def main() -> None:
     show("cached, tagged (304)", found["tagged"], 20)
     show("loop lag, cold", found["lag, cold"], 50)
     show("loop lag, cached", found["lag, cached"], 50)
+    for kind in ("cold", "cached", "tagged"):
+        own, others = (1000 * fmean(found[f"{part}, {kind}"]) for part in ("service", "children"))
+        print(f"processor time of a {kind} request: service {own:.1f} ms, children {others:.1f} ms")
     show("raw get_pixmap, one by one", drawn)
     show("raw with MuPDF's PNG", written)
+    print(f"processor time of a raw render with MuPDF's PNG: {raw:.1f} ms")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ INTERNAL_MESSAGE = "Something went wrong on our side. The service's log has the 
 
 # An absolute path, in quotation marks (where blanks belong to it) or bare.
 _PATH = re.compile(
-    r"""(?P<quote>['"])(?:/|~/|[A-Za-z]:\\)[^'"\n]*(?P=quote)|(?<![\w.:/\\~>-])(?:~?/|[A-Za-z]:\\)[^\s'"<>,;()]+"""
+    r"""(?P<quote>['"])(?:/|~/|[A-Za-z]:\\)[^'"\n]*(?P=quote)|(?<![\w./\\~>-])(?!//)(?:~?/|[A-Za-z]:\\)[^\s'"<>,;()]+"""
 )
 
 
