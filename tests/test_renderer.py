@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pymupdf
@@ -21,6 +22,7 @@ from kb_qa.errors import (
     NotFoundError,
 )
 from kb_qa.geometry import BBox
+from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.pages import picture_png
 from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
@@ -156,3 +158,56 @@ async def test_a_closed_renderer_says_so(tmp_path: Path, pdf: Path) -> None:
     renderer.close()
     with pytest.raises(EnvironmentProblemError, match="closed"):
         await renderer.picture(pdf, DOCUMENT, Picture(1))
+
+
+async def test_many_at_once_are_the_same_as_one_by_one(tmp_path: Path, pdf: Path) -> None:
+    """B17: twenty pictures of two documents at once, drawn by two children, are byte for byte the serial ones."""
+    other = tmp_path / "other.pdf"
+    document = pymupdf.open()
+    document.new_page(width=300, height=300).insert_text((50, 100), "4,913 costs", fontsize=14)
+    document.save(other)
+    asked = [
+        (path, Picture(1, BBox(30 + n, 60, 220, 130), 100 + n, marks=(BOX,) * (n % 2)))
+        for n in range(10)
+        for path in (pdf, other)
+    ]
+    with Renderer(tmp_path / "cache", workers=2) as renderer:
+        drawn = await asyncio.gather(*(renderer.picture(path, str(path), picture) for path, picture in asked))
+    assert drawn == [picture_png(path, picture) for path, picture in asked]
+
+
+async def test_a_file_that_was_replaced_is_opened_anew(shared: Renderer, pdf: Path, tmp_path: Path) -> None:
+    """Children keep documents open, but never show what a file held before."""
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf.read_bytes())
+    first = await shared.picture(path, "replaced", Picture(1, dpi=72))
+    document = pymupdf.open()
+    document.new_page(width=200, height=100)
+    document.save(tmp_path / "b.pdf")
+    (tmp_path / "b.pdf").replace(path)
+    shared.forget("replaced")
+    again = await shared.picture(path, "replaced", Picture(1, dpi=72))
+    assert again == picture_png(path, Picture(1, dpi=72)) != first
+
+
+async def test_a_marked_copy_is_written_once(shared: Renderer, pdf: Path) -> None:
+    """The copy is kept like a picture and forgotten with its document; the original stays as it is."""
+    before = pdf.read_bytes()
+    claim = MarkedClaim(1, "Net revenue was 4,812.", (1,), (PageMarks(1, (BOX,)),))
+    written = await shared.highlighted(pdf, DOCUMENT, [claim])
+    with pymupdf.open(written) as document:
+        assert [annotation.info["content"] for annotation in document[0].annots()] == ["Net revenue was 4,812."]
+    first = written.stat()
+    assert (await shared.highlighted(pdf, DOCUMENT, [claim])).stat().st_ino == first.st_ino
+    assert await shared.highlighted(pdf, DOCUMENT, [replace(claim, ordinal=2)]) != written
+    assert pdf.read_bytes() == before
+    shared.forget(DOCUMENT)
+    assert not written.exists()
+
+
+async def test_a_marked_copy_that_cannot_be_written_is_told(tmp_path: Path, pdf: Path) -> None:
+    """Without a place to write to there is no copy, and a clear error."""
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with Renderer(blocked) as renderer, pytest.raises(EnvironmentProblemError, match="cannot be written"):
+        await renderer.highlighted(pdf, DOCUMENT, [MarkedClaim(1, "x", (1,), (PageMarks(1, (BOX,)),))])

@@ -72,7 +72,7 @@ async def page_picture(
     return await picture_response(parts, document_id, Picture(number, dpi=dpi), if_none_match=if_none_match)
 
 
-def _asked_region(
+async def _asked_region(
     number: PathNumber,
     bbox: str,
     dpi: Dpi = DEFAULT_DPI,

@@ -48,7 +48,7 @@ _RENDERING = version("pymupdf") + version("kb-qa")
 _PREFERENCE = re.compile(r"\s*([A-Za-z*]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?))?\s*")
 
 
-def _reader_language(accept_language: Annotated[str, Header(max_length=1000)] = "") -> Language:
+async def _reader_language(accept_language: Annotated[str, Header(max_length=1000)] = "") -> Language:
     """What the browser's reader reads best, of the languages that there are."""
     best: tuple[float, Language] = (0.0, "en")
     for part in accept_language.split(","):
