@@ -305,6 +305,14 @@ def test_what_is_no_document_is_refused(tmp_path: Path, content: bytes | None, e
         page_png(path, 1)
 
 
+def test_a_number_of_pages_that_cannot_be_is_damage(tmp_path: Path) -> None:
+    """A file that claims more pages than there can be is told as damaged, not as a defect of ours."""
+    path = red_square(tmp_path / "a.pdf")
+    path.write_bytes(path.read_bytes().replace(b"/Count 1", b"/Count 99999999999"))
+    with pytest.raises(DamagedFileError, match="damaged"):
+        page_png(path, 1)
+
+
 def test_an_encrypted_file_needs_its_password(tmp_path: Path) -> None:
     """B7: a file that only its password opens is refused; one with an owner's password alone is drawn."""
     for user, name in (("secret", "locked.pdf"), ("", "owned.pdf")):

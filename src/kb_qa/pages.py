@@ -162,9 +162,9 @@ def page_of(path: Path, number: int) -> Iterator[pymupdf.Page]:
 @contextmanager
 def shown_page(document: pymupdf.Document, number: int) -> Iterator[pymupdf.Page]:
     """The page numbered from 1, with what fails while it is drawn told as what it means."""
-    if not 1 <= number <= document.page_count:
-        raise NotFoundError(f"there is no page {number!r}: the document has {document.page_count}")
     try:
+        if not 1 <= number <= document.page_count:
+            raise NotFoundError(f"there is no page {number!r}: the document has {document.page_count}")
         yield document[number - 1]
     except (RuntimeError, ValueError, MemoryError) as error:
         if "malloc" in str(error) or isinstance(error, MemoryError):
