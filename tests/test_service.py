@@ -470,6 +470,16 @@ def test_a_box_that_is_none_shows_the_page_and_says_why(bbox: str, problem: str,
     assert "x-region-problem" not in service.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4").headers
 
 
+@pytest.mark.parametrize("rest", ["pages/1.png", "pages/1/region.png?bbox=1,2,3,4", "file", ""])
+def test_deleted_unknown_and_malformed_ids_are_alike(rest: str, service: Service) -> None:
+    """G7: nothing tells a document that was deleted from one that never was."""
+    told = [
+        service.get(f"/v1/documents/{document_id}/{rest}".rstrip("/")) for document_id in ("ef" * 32, "99" * 32, "x")
+    ]
+    assert {response.status_code for response in told} == {404}
+    assert len({response.json()["message"] for response in told}) == 1
+
+
 def test_a_document_without_pages_says_so(service: Service) -> None:
     """A page of what has none is 415 with the way out; of what is not ready, or unknown, 404."""
     pageless = service.get(f"/v1/documents/{PAGELESS}/pages/1.png")
