@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,11 +20,12 @@ from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
 from ingest.stored import named_document, parsed_document
 from ingest.writer import ingest_into
-from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of
+from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of, write_output
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import InputError, MissingIndexError
+from kb_qa.errors import InputError, InvalidRegionError, MissingIndexError
 from kb_qa.geometry import parse_bbox
 from kb_qa.listing import element_line
+from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 from kb_qa.settings import Settings
 
@@ -131,25 +134,58 @@ def locate(
 
 
 @main.command()
-@file_argument
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--page", type=click.IntRange(1), required=True)
 @click.option("--bbox", required=True, metavar="x0,y0,x1,y1", help="In points, from the page's top left corner.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PNG to write.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), required=True, help="The PNG.")
 @click.option("--dpi", type=click.IntRange(36, 600), default=150, show_default=True)
+@click.option("--margin", type=click.FloatRange(0, 1000), default=0, help="Points more on each side.")
+@click.option("--marks", default="", metavar="BOXES", help="Boxes to tint, parted by semicolons.")
 @kb_option
 @json_option
-def crop(file: Path, page: int, bbox: str, output: Path, dpi: int, **options: Any) -> None:
-    """Write the picture of a region of a page of FILE."""
-    region = parse_bbox(bbox)
+def crop(file: Path, page: int, bbox: str, output: Path, **options: Any) -> None:
+    """Write the picture of a region of a page of FILE; - is standard input, and standard output.
+
+    Where there is no such region on the page, the picture is of the page, and the exit code is 1.
+    """
+    marks = tuple(map(parse_bbox, filter(None, options["marks"].split(";"))))
+    asked = Picture(page, parse_bbox(bbox), options["dpi"], options["margin"], marks)
     settings = settings_of(options["kb"])
-    with (
-        tempfile.TemporaryDirectory() as cache,
-        Renderer(Path(cache), max_megapixels=settings.max_megapixels) as renderer,
-    ):
-        png = asyncio.run(renderer.region_png(_existing(file), file.name, page, region, dpi=dpi))
-    output.write_bytes(png)
-    line = {"path": str(output), "page": page, "bbox": list(region.as_tuple()), "dpi": dpi, "bytes": len(png)}
-    click.echo(json.dumps(line, ensure_ascii=False) if options["as_json"] else f"wrote {output}")
+    with tempfile.TemporaryDirectory() as folder:
+        source = _named(file, Path(folder))
+        with Renderer(Path(folder), max_megapixels=settings.max_megapixels) as renderer:
+            png, reason = asyncio.run(_cropped(renderer, source, asked))
+    write_output(output, png)
+    line = {"path": str(output), "page": page, "bbox": _finite_list(asked), "dpi": options["dpi"], "bytes": len(png)}
+    told = json.dumps(line | {"reason": reason}, ensure_ascii=False) if options["as_json"] else f"wrote {output}"
+    click.echo(told, err=str(output) == "-")
+    if reason:
+        click.echo(f"kb-qa: {reason}", err=True)
+        raise SystemExit(1)
+
+
+def _named(file: Path, folder: Path) -> Path:
+    """The file; standard input as a file in `folder`."""
+    if str(file) != "-":
+        return _existing(file)
+    copy = folder / "standard input"
+    with copy.open("wb") as target:
+        shutil.copyfileobj(sys.stdin.buffer, target)
+    return copy
+
+
+async def _cropped(renderer: Renderer, source: Path, asked: Picture) -> tuple[bytes, str]:
+    """The picture, and why it is of the whole page, if it is."""
+    subject = f"the file {source.name!r}"
+    try:
+        return await renderer.picture(source, source.name, asked, subject=subject), ""
+    except InvalidRegionError as error:
+        whole = Picture(asked.page, dpi=asked.dpi)
+        return await renderer.picture(source, source.name, whole, subject=subject), f"{error}; the whole page is shown"
+
+
+def _finite_list(picture: Picture) -> list[float] | None:
+    return None if picture.bbox is None or not picture.bbox.is_finite else list(picture.bbox.as_tuple())
 
 
 if __name__ == "__main__":

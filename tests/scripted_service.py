@@ -15,7 +15,9 @@ import uvicorn
 
 from kb_qa.answers import AnswerEvent, Filters, Hit
 from kb_qa.errors import NotFoundError
-from kb_qa.geometry import BBox, Page
+from kb_qa.geometry import Page
+from kb_qa.marks import MarkedClaim
+from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app
 from kb_qa.settings import Settings
@@ -156,19 +158,22 @@ class CountingRenderer:
     calls: list[tuple[object, ...]] = field(default_factory=list)
     problem: Exception | None = None
 
-    async def page_png(self, path: Path, document_id: str, page: int, *, dpi: int = 150) -> bytes:
-        return self._picture(("page", path, document_id, page, dpi))
+    async def picture(self, path: Path, document_id: str, picture: Picture) -> bytes:
+        self._count((document_id, picture))
+        return PNG
 
-    async def region_png(
-        self, path: Path, document_id: str, page: int, bbox: BBox, *, dpi: int = 150, margin: float = 0
-    ) -> bytes:
-        return self._picture(("region", path, document_id, page, bbox.as_tuple(), dpi))
+    def kept(self, document_id: str, picture: Picture) -> bytes | None:
+        return None
 
-    def _picture(self, call: tuple[object, ...]) -> bytes:
+    async def highlighted(self, path: Path, document_id: str, claims: Sequence[MarkedClaim]) -> Path:
+        """The original stands for its marked copy."""
+        self._count((document_id, tuple(claims)))
+        return path
+
+    def _count(self, call: tuple[object, ...]) -> None:
         self.calls.append(call)
         if self.problem is not None:
             raise self.problem
-        return PNG
 
 
 @contextmanager

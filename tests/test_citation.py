@@ -8,15 +8,18 @@ import pytest
 
 from kb_qa.answers import Language, Level, LevelChoice
 from kb_qa.citation import (
+    at_level,
     build_citation,
     citation_from_metadata,
+    cited_pages,
     label,
     level_on,
+    locate_cited,
     one_line,
     resolve_level,
     worst_quality,
 )
-from kb_qa.elements import Block, Chunk
+from kb_qa.elements import Block, Chunk, Element, Word
 from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.records import metadata_of
 
@@ -103,11 +106,80 @@ def test_a_level_that_cannot_be_had_falls_back(regions: tuple[Region, ...], expe
 @pytest.mark.parametrize(("grade", "expected"), [("good", "page"), ("fair", "region"), ("poor", "region")])
 def test_auto_shows_the_picture_of_what_stands_on_a_doubtful_page(grade: str, expected: Level) -> None:
     """Plain text on a page that was graded fair or poor is shown as it is printed; a fixed choice stays."""
-    level = level_on(Quality(grade), "auto")
+    level = level_on(Quality(grade), "auto", figures=False)
     assert (
         build_citation(*parts((Region(4, BOX),)), number=1, span=(0, 5), language="en", level=level).level == expected
     )
-    assert level_on(Quality(grade), "page") == "page"
+    assert level_on(Quality(grade), "page", figures=True) == "page"
+
+
+def test_auto_shows_the_picture_of_what_bears_out_a_figure() -> None:
+    """A figure in plain text on a good page is shown at its spot; a fixed choice stays."""
+    assert level_on(Quality(), "auto", figures=True) == "region"
+    assert level_on(None, "auto", figures=True) == "region"
+    assert level_on(Quality(), "text", figures=True) == "text"
+
+
+@pytest.mark.parametrize(
+    ("level", "expected", "shown"),
+    [
+        ("region", "region", "briefing.pdf · P4·表格"),
+        ("page", "page", "briefing.pdf · P4·表格"),
+        ("text", "text", "briefing.pdf"),
+    ],
+)
+def test_a_page_becomes_its_picture_on_request(level: Level, expected: Level, shown: str) -> None:
+    """S5.1: a citation takes another level, and its label, without being built again."""
+    chunk = chunk_of(Region(4, BOX), element_type="table")
+    built = build_citation(chunk, chunk.blocks[0], number=1, span=(0, 5), language="zh", level="page")
+    asked = at_level(built, level, "zh")
+    assert (asked.level, asked.label) == (expected, shown)
+    assert replace(asked, level="page", label=built.label) == built
+
+
+def test_a_picture_that_cannot_be_had_stays_a_page() -> None:
+    """Without geometry the request changes nothing."""
+    built = build_citation(*parts((Region(4, None),)), number=1, span=(0, 5), language="en")
+    assert at_level(built, "region", "en") == built
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "pages"), [(3, 4, [3]), (3, 5, [3, 4]), (3, 3, [3]), (3, 2, [3]), (1, 0, [1])]
+)
+def test_an_end_page_is_exclusive(start: int, end: int, pages: list[int]) -> None:
+    """F10: pages 3 to 4 are page 3 alone; an end that is no end is the start."""
+    assert list(cited_pages(start, end)) == pages
+
+
+def test_a_cited_quote_is_found_on_its_pages_alone() -> None:
+    """F10: control characters, breaks and odd blanks make no difference; the label names the one page."""
+    printed = "Net revenue was 4,812\u202fmillion"
+    elements = [words_of(f"e{page}", page, printed) for page in (2, 3, 4)]
+    quote = "Net revenue was\r\n\u00024,812\u0002 million"
+    located = locate_cited(quote, elements, start=3, end=4)
+    assert [region.page for region in located.regions] == [3]
+    assert label("a.pdf", pages=cited_pages(3, 4)) == "a.pdf · P3·text"
+    assert not locate_cited(quote, elements[2:], start=3, end=4).found
+
+
+def words_of(element_id: str, page: int, text: str) -> Element:
+    """An element of one line; a word a blank-separated part."""
+    words, start = [], 0
+    for part in text.replace("\u202f", " ").split(" "):
+        box = BBox(60 + 6 * start, 100, 60 + 6 * (start + len(part)), 112)
+        words.append(Word(page, box, part, start, start + len(part)))
+        start += len(part) + 1
+    region = Region(page, BBox(60, 100, 60 + 6 * len(text), 112))
+    return Element(element_id, "d" * 64, page, "text", "NarrativeText", text, (region,), words=tuple(words))
+
+
+def test_control_characters_of_a_quote_are_not_shown() -> None:
+    """F10: what a reader sees has line breaks and no other control, and its direction is not turned."""
+    chunk = chunk_of(Region(4, BOX))
+    block = replace(chunk.blocks[0], text="Net revenue was\r\n\u00024,812\u0002\x00 \u202emillion")
+    assert build_citation(chunk, block, number=1, span=(0, 5), language="en").cited_text == (
+        "Net revenue was\n4,812 million"
+    )
 
 
 def test_the_worst_page_grades_a_citation() -> None:

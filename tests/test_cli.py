@@ -1,12 +1,20 @@
 """The command line, tried as a user would: commands, JSON lines, exit codes, clear messages."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pymupdf
 import pytest
+from click.testing import CliRunner
 
-from tests.sample_kb import SAMPLES, Run, run
+from kb_qa.cli import main
+from kb_qa.command_line import output_names
+from kb_qa.ledger import Ledger
+from kb_qa.marks import MarkedDocument
+from tests.sample_kb import ROOT, SAMPLES, Run, run
+from tests.scripted_service import ANSWER, DOCUMENT, OTHER, citation, events
 
 
 def test_ingest_reports_every_file_and_a_summary(sample_ingest: tuple[Path, Run]) -> None:
@@ -66,9 +74,11 @@ def test_bad_files_are_told_and_the_others_go_in(tmp_path: Path) -> None:
         pytest.param(
             ["crop", "BRIEFING", "--page", "99", "--bbox", "1,1,9,9", "-o", "KB.png"], 2, "99", id="no such page"
         ),
+        pytest.param(["crop", "BRIEFING", "--page", "1", "--bbox", "9,9,1", "-o", "KB.png"], 2, "bbox", id="no box"),
         pytest.param(
-            ["crop", "BRIEFING", "--page", "1", "--bbox", "9,9,1,1", "-o", "KB.png"], 2, "bbox", id="inverted"
+            ["crop", "BRIEFING", "--page", "1", "--bbox", "1,1,9,9", "-o", "KB/no/x.png"], 2, "written", id="no folder"
         ),
+        pytest.param(["highlight", "a" * 32, "-o", "KB.pdf", "--kb", "KB"], 3, "ingest", id="no answers"),
         pytest.param(["frobnicate"], 2, "frobnicate", id="no such command"),
         pytest.param(["search"], 2, "QUESTION", id="no question"),
     ],
@@ -212,3 +222,103 @@ def test_crop_writes_the_region(tmp_path: Path) -> None:
     assert abs(picture.width - 950) <= 2
     assert abs(picture.height - 60) <= 2
     assert done.lines[0]["page"] == 4
+
+
+def test_a_crop_of_no_region_is_the_page_and_says_why(tmp_path: Path) -> None:
+    """The whole page is written; the reason is told, in the JSON line, too, and the exit code is 1."""
+    target = tmp_path / "crop.png"
+    arguments = ("--page", "1", "--bbox", "nan,0,1,1", "--dpi", "36", "-o", target, "--json")
+    done = run("crop", SAMPLES / "briefing.pdf", *arguments)
+    picture = pymupdf.Pixmap(str(target))
+    assert (done.code, (picture.width, picture.height)) == (1, (298, 421))
+    assert "not finite" in done.err
+    assert "not finite" in done.lines[0]["reason"]
+
+
+def test_crop_reads_standard_input_and_writes_standard_output(tmp_path: Path) -> None:
+    """`-` on both sides: a picture through a pipe, with nothing but the picture in it."""
+    program = "from kb_qa.cli import main; main()"
+    arguments = ("crop", "-", "--page", "4", "--bbox", "60,274,535,304", "--marks", "60,274,100,304", "-o", "-")
+    command = [sys.executable, "-c", program, *arguments]
+    data = (SAMPLES / "briefing.pdf").read_bytes()
+    done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT, timeout=100, check=True)
+    assert pymupdf.Pixmap(done.stdout).width == 990
+    broken = subprocess.run(command, input=b"hello", capture_output=True, cwd=ROOT, timeout=100, check=False)
+    assert (broken.returncode, broken.stdout) == (1, b"")
+    assert b"standard input" in broken.stderr
+
+
+def a_cited_answer(kb: Path, **documents: Path | None) -> str:
+    """A stored answer that cites `4,812` on page 1 of each of the documents; None is one without pages."""
+    cited = []
+    with Ledger.open(kb, create=True) as ledger:
+        for n, (name, path) in enumerate(documents.items(), 1):
+            rects = [[50, 86, 150, 104]]
+            regions = [] if path is None else [{"page": 1, "bbox": rects[0], "box": None, "rects": rects}]
+            document_id = OTHER if path is None else ledger.store_blob(path)
+            document = f"a/{name}.pdf"
+            cited.append(citation(n, start=0, end=6, regions=regions, document_id=document_id, document=document))
+        ledger.save_answer(ANSWER, "q", events(("start", {}), ("delta", {"text": "Claim."}), *cited))
+    return ANSWER
+
+
+def a_page(path: Path, text: str) -> Path:
+    document = pymupdf.open()
+    document.new_page(width=400, height=600).insert_text((50, 100), text, fontsize=12)
+    document.save(path)
+    return path
+
+
+def highlight(*arguments: str | Path) -> tuple[int, str, str]:
+    """Exit code, output and errors of the command, run in this process."""
+    done = CliRunner().invoke(main, ["highlight", *map(str, arguments)])
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.exit_code, done.stdout, done.stderr
+
+
+def claims_in(path: Path) -> list[str]:
+    with pymupdf.open(path) as document:
+        return [annotation.info["content"] for page in document for annotation in page.annots()]
+
+
+def test_highlight_marks_the_cited_document(tmp_path: Path) -> None:
+    """The claim is the note on a copy; the JSON line says where it is."""
+    answer = a_cited_answer(tmp_path / "kb", report=a_page(tmp_path / "in.pdf", "Net revenue 4,812"))
+    code, out, _ = highlight(answer, "-o", tmp_path / "out.pdf", "--kb", tmp_path / "kb", "--json")
+    line = json.loads(out)
+    assert code == 0
+    assert claims_in(tmp_path / "out.pdf") == ["Claim."]
+    assert (line["path"], line["document"], line["claims"]) == (str(tmp_path / "out.pdf"), "a/report.pdf", 1)
+
+
+def test_highlight_of_several_documents_writes_a_file_each(tmp_path: Path) -> None:
+    """Each is named by its document; the one without pages is told, and makes the exit code 1."""
+    documents = {"one": a_page(tmp_path / "1", "4,812"), "two": a_page(tmp_path / "2", "4,812 again"), "hb": None}
+    answer = a_cited_answer(tmp_path / "kb", **documents)
+    code, _, told = highlight(answer, "-o", tmp_path / "out.pdf", "--kb", tmp_path / "kb")
+    assert code == 1
+    assert "hb.pdf" in told
+    assert sorted(path.name for path in tmp_path.glob("*.pdf")) == ["out-one.pdf", "out-two.pdf"]
+    arguments = (answer, "-o", tmp_path / "x.pdf", "--document", "two.pdf", "--kb", tmp_path / "kb")
+    assert (highlight(*arguments)[0], claims_in(tmp_path / "x.pdf")) == (0, ["Claim."])
+
+
+def test_highlight_tells_what_it_cannot_do(tmp_path: Path) -> None:
+    """No such answer, no such document in it, no folder to write to: exit code 2 and one clear line."""
+    answer = a_cited_answer(tmp_path / "kb", report=a_page(tmp_path / "in.pdf", "4,812"))
+    for arguments, told in (
+        (("b" * 32, "-o", tmp_path / "out.pdf"), "no answer"),
+        ((answer, "-o", tmp_path / "out.pdf", "--document", "x.pdf"), "does not cite"),
+        ((answer, "-o", tmp_path / "no" / "out.pdf"), "cannot be written"),
+    ):
+        code, _, error = highlight(*arguments, "--kb", tmp_path / "kb")
+        assert (code, told in error) == (2, True), error
+
+
+def test_files_of_documents_with_one_name_do_not_overwrite_each_other() -> None:
+    """Names become parts of file names, whatever is in them."""
+    named = ("a/report.pdf", "b/report.pdf", "../../etc/passwd", "\\x\x00/..", "报告 (1).pdf")
+    documents = [MarkedDocument(DOCUMENT, name, ()) for name in named]
+    assert [path.as_posix() for path in output_names(Path("d/out.pdf"), documents)] == [
+        *("d/out-report.pdf", "d/out-report-2.pdf", "d/out-passwd.pdf", "d/out-document.pdf", "d/out-报告_1.pdf")
+    ]

@@ -67,8 +67,19 @@ def test_a_box_is_read_from_four_numbers() -> None:
     assert parse_bbox("1,2.5,30,40") == BBox(1, 2.5, 30, 40)
 
 
-@pytest.mark.parametrize("text", ["", "1,2,3", "1,2,3,4,5", "a,b,c,d", "nan,0,1,1", "1e9,0,1,1", "5,0,1,9", "1,1,1,2"])
+@pytest.mark.parametrize("text", ["nan,0,1,1", "0,-inf,1,1", "1e309,0,1,1", "5,0,1,9", "1,1,1,2", "-3,-4,-1,-2"])
+def test_four_numbers_are_read_whatever_box_they_make(text: str) -> None:
+    """What is wrong with a box is told where the page is known."""
+    assert len(parse_bbox(text).as_tuple()) == 4
+
+
+@pytest.mark.parametrize("text", ["", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1_0,0,2,2", "１,2,3,4", "1, 2,3,4"])
 def test_what_is_no_box_is_told(text: str) -> None:
-    """Anything else, and a box without area, is an error and not a guess."""
+    """Anything but four numbers is an error and not a guess."""
     with pytest.raises(InvalidRegionError):
         parse_bbox(text)
+
+
+def test_a_quad_has_its_corners_in_the_order_of_pdf() -> None:
+    """Upper left, upper right, lower left, lower right."""
+    assert BBox(1, 2, 30, 40).quad() == (1, 2, 30, 2, 1, 40, 30, 40)

@@ -56,6 +56,15 @@ async def test_an_answer_is_its_events_in_order() -> None:
     assert events[-1].data == {"complete": True, "stop_reason": "end_turn", "refused": False, "withheld": 0}
 
 
+async def test_a_claim_with_a_figure_is_shown_at_its_spot() -> None:
+    """By `auto`, the claim that holds a figure is at level region, plain text on a good page at level page."""
+    plain = make_chunk("The board met in Geneva.", "Net revenue was 4,812 million.", source="report.pdf")
+    reply = (TextDelta("The board met in Geneva."), BlockCitation(1, 0), TextDelta(" Net revenue was 4,812 million."))
+    asked = knowledge_base(*reply, BlockCitation(1, 1), STOP, chunks=[plain])
+    events = await answered(asked, "Where did the board meet, and what was net revenue?")
+    assert [event.data["level"] for event in only(events, "citation")] == ["page", "region"]
+
+
 async def test_a_sentence_with_an_unsupported_figure_is_withheld() -> None:
     """The invented figure never leaves; the sentence beside it does."""
     asked = knowledge_base(

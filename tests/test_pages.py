@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from PIL import Image
 
 from kb_qa.errors import (
     DamagedFileError,
@@ -22,14 +23,24 @@ from kb_qa.errors import (
     UnsupportedFileError,
 )
 from kb_qa.geometry import BBox
-from kb_qa.pages import MINIMUM_POINTS, clip_region, page_png, region_png, visible_box
+from kb_qa.pages import MINIMUM_POINTS, TINT, Box, clip_region, picture_png, visible_box
+from kb_qa.picture import DPI, Picture
 
 PAGE = BBox(0, 0, 400, 600)
 
 
+def region_png(path: Path, page: int, bbox: Box, *, dpi: float = DPI, margin: float = 0) -> bytes:
+    box = bbox if isinstance(bbox, BBox) else BBox(*bbox)
+    return picture_png(path, Picture(page, box, dpi, margin))
+
+
+def page_png(path: Path, page: int, *, dpi: float = DPI, max_megapixels: float = 25) -> bytes:
+    return picture_png(path, Picture(page, dpi=dpi), max_megapixels=max_megapixels)
+
+
 def pixels(png: bytes) -> NDArray[np.uint8]:
     """Rows, columns, red-green-blue."""
-    pixmap = pymupdf.Pixmap(png)
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.Pixmap(png))
     return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, pixmap.n)
 
 
@@ -99,6 +110,47 @@ def test_a_margin_widens_the_picture_within_the_page(tmp_path: Path) -> None:
     assert pixels(region_png(path, 1, BBox(0, 0, 50, 50), dpi=72, margin=10)).shape == (60, 60, 3)
 
 
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_marks_tint_the_very_words(tmp_path: Path, rotation: int) -> None:
+    """The paper under the word turns yellow, its ink stays dark, and no other pixel changes."""
+    path = red_square(tmp_path / "a.pdf", rotation=rotation, crop=True)
+    box = shown_word(path, "4,812")
+    area = box.expanded(20)
+    bare = pixels(picture_png(path, Picture(1, area, 144)))
+    marked = pixels(picture_png(path, Picture(1, area, 144, marks=(box,))))
+    inside = np.zeros(bare.shape[:2], bool)
+    inside[41:-41, 41:-41] = True  # two pixels a point; the border's own pixels are shared
+    outside = np.ones(bare.shape[:2], bool)
+    outside[39:-39, 39:-39] = False
+    paper = (bare == 255).all(axis=2)
+    assert (marked[inside & paper] == TINT).all()
+    assert (marked[outside] == bare[outside]).all()
+    ink = (bare.max(axis=2) < 60) & inside
+    assert ink.sum() > 20
+    assert marked[ink].max() < 60
+
+
+def test_a_mark_on_dark_paper_is_lighter_than_it(tmp_path: Path) -> None:
+    """White print on black keeps its contrast; the paper under the mark is no longer black."""
+    document = pymupdf.open()
+    page = document.new_page(width=200, height=100)
+    page.draw_rect(page.rect, fill=(0, 0, 0))
+    page.insert_text((40, 60), "4,812", fontsize=20, color=(1, 1, 1))
+    path = saved(document, tmp_path / "dark.pdf")
+    shown = pixels(picture_png(path, Picture(1, dpi=72, marks=(BBox(30, 30, 110, 80),))))
+    assert shown[35, 35].min() > 20
+    assert shown[40:65, 40:90].max() == 255
+    assert shown[90, 150].max() == 0
+
+
+def test_marks_off_the_picture_or_without_numbers_change_nothing(tmp_path: Path) -> None:
+    """Only what lies in the picture is tinted."""
+    path = red_square(tmp_path / "a.pdf")
+    marks = (BBox(-50, -50, -10, -10), BBox(300, 500, 9000, 9000), BBox(math.nan, 0, 1, 1), BBox(90, 80, 10, 10))
+    box = BBox(50, 160, 170, 190)
+    assert picture_png(path, Picture(1, box, marks=marks)) == picture_png(path, Picture(1, box))
+
+
 def test_a_page_is_drawn_as_displayed(tmp_path: Path) -> None:
     """A page turned by 90 degrees is wider than high."""
     path = red_square(tmp_path / "a.pdf", rotation=90, crop=True)
@@ -124,21 +176,24 @@ def test_clip_region_writes_one_file_for_one_area(tmp_path: Path) -> None:
     [
         ((math.nan, 0, 10, 10), "nan"),
         ((0, 0, math.inf, 10), "inf"),
-        ((10, 10, 10, 20), "10.0"),
-        ((20, 10, 10, 20), "20.0"),
+        ((10, 10, 10, 20), "empty"),
+        ((20, 10, 10, 20), "(20, 10, 10, 20)"),
         ((10, 20, 20, 10), "inverted"),
-        ((400, 0, 500, 10), "400 x 600"),
-        ((-50, -50, -1, -1), "-50.0"),
-        ((0, 600, 10, 700), "700.0"),
-        ((1, 2, 3), "(1, 2, 3)"),
+        ((400, 0, 500, 10), "400 × 600"),
+        ((-50, -50, -1, -1), "-50"),
+        ((0, 600, 10, 700), "700"),
     ],
 )
 def test_a_box_that_is_none_is_named(tmp_path: Path, bbox: tuple[float, ...], named: str) -> None:
-    """Not finite, empty, inverted or off the page: the error says which value."""
+    """Not finite, empty, inverted or off the page: the error says which; `clip_region` warns, and shows the page."""
     path = red_square(tmp_path / "a.pdf")
     with pytest.raises(InvalidRegionError) as caught:
         region_png(path, 1, bbox)
     assert named in str(caught.value)
+    with pytest.warns(UserWarning, match="whole page") as warned:
+        shown = clip_region(path, 1, bbox, tmp_path, dpi=72)
+    assert named in str(warned[0].message)
+    assert pixels(shown.read_bytes()).shape == (600, 400, 3)
 
 
 def test_a_box_partly_off_the_page_is_cut(tmp_path: Path) -> None:
@@ -207,10 +262,22 @@ def test_an_image_is_a_document_of_one_page(tmp_path: Path) -> None:
     assert (quarter[5:-5, 5:-5] == (255, 0, 0)).all()
 
 
+def test_a_photo_is_turned_as_its_exif_says(tmp_path: Path) -> None:
+    """A JPEG stored on its side is cropped as it is displayed."""
+    picture = Image.new("RGB", (300, 200), "white")
+    picture.paste((255, 0, 0), (0, 0, 60, 40))
+    exif = Image.Exif()
+    exif[274] = 6  # the stored top is the displayed right
+    path = tmp_path / "photo.jpg"
+    picture.save(path, exif=exif, dpi=(72, 72), quality=95)
+    assert pixels(page_png(path, 1, dpi=72)).shape == (300, 200, 3)
+    corner = pixels(region_png(path, 1, BBox(160, 0, 200, 60), dpi=72))[4:-4, 4:-4].astype(int)
+    assert np.abs(corner - (255, 0, 0)).max() < 20
+
+
 def test_every_page_of_a_tiff(tmp_path: Path) -> None:
     """A multi-page TIFF has pages like any document."""
-    image = pytest.importorskip("PIL.Image", reason="Pillow writes the TIFF of this test")
-    frames = [image.new("RGB", (100, 50), colour) for colour in ("red", "blue")]
+    frames = [Image.new("RGB", (100, 50), colour) for colour in ("red", "blue")]
     path = tmp_path / "fax.tif"
     frames[0].save(path, save_all=True, append_images=frames[1:], dpi=(72, 72))
     assert (pixels(page_png(path, 1, dpi=72)) == (255, 0, 0)).all()
@@ -235,6 +302,14 @@ def test_what_is_no_document_is_refused(tmp_path: Path, content: bytes | None, e
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(error, match=r"report\.pdf"):
+        page_png(path, 1)
+
+
+def test_a_number_of_pages_that_cannot_be_is_damage(tmp_path: Path) -> None:
+    """A file that claims more pages than there can be is told as damaged, not as a defect of ours."""
+    path = red_square(tmp_path / "a.pdf")
+    path.write_bytes(path.read_bytes().replace(b"/Count 1", b"/Count 99999999999"))
+    with pytest.raises(DamagedFileError, match="damaged"):
         page_png(path, 1)
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pymupdf
@@ -21,7 +22,9 @@ from kb_qa.errors import (
     NotFoundError,
 )
 from kb_qa.geometry import BBox
-from kb_qa.pages import page_png, region_png
+from kb_qa.marks import MarkedClaim, PageMarks
+from kb_qa.pages import picture_png
+from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 
 pytestmark = pytest.mark.anyio
@@ -61,83 +64,83 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Renderer]:
 
 async def test_pictures_are_those_of_pages(shared: Renderer, pdf: Path) -> None:
     """What a child draws is byte for byte what `pages` draws, and is the same from the cache."""
-    assert await shared.page_png(pdf, DOCUMENT, 1, dpi=72) == page_png(pdf, 1, dpi=72)
-    region = await shared.region_png(pdf, DOCUMENT, 1, BOX, dpi=72, margin=4)
-    assert region == region_png(pdf, 1, BOX, dpi=72, margin=4)
+    assert await shared.picture(pdf, DOCUMENT, Picture(1, dpi=72)) == picture_png(pdf, Picture(1, dpi=72))
+    region = await shared.picture(pdf, DOCUMENT, Picture(1, BOX, 72, 4))
+    assert region == picture_png(pdf, Picture(1, BOX, 72, 4))
     gone = pdf.with_name("gone.pdf")
-    assert await shared.region_png(gone, DOCUMENT, 1, BOX, dpi=72, margin=4) == region
+    assert await shared.picture(gone, DOCUMENT, Picture(1, BOX, 72, 4)) == region
     with pytest.raises(NotFoundError):
-        await shared.region_png(gone, DOCUMENT, 1, BOX, dpi=73, margin=4)
+        await shared.picture(gone, DOCUMENT, Picture(1, BOX, 73, 4))
     shared.forget(DOCUMENT)
     with pytest.raises(NotFoundError):
-        await shared.region_png(gone, DOCUMENT, 1, BOX, dpi=72, margin=4)
+        await shared.picture(gone, DOCUMENT, Picture(1, BOX, 72, 4))
 
 
 async def test_errors_of_the_child_come_back_as_they_are(shared: Renderer, pdf: Path, tmp_path: Path) -> None:
     """Type and message cross the process border."""
     with pytest.raises(InvalidRegionError, match="inverted"):
-        await shared.region_png(pdf, DOCUMENT, 1, BBox(10, 10, 5, 20))
+        await shared.picture(pdf, DOCUMENT, Picture(1, BBox(10, 10, 5, 20)))
     with pytest.raises(NotFoundError, match="has 1"):
-        await shared.page_png(pdf, DOCUMENT, 7)
+        await shared.picture(pdf, DOCUMENT, Picture(7))
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"hello world")
-    with pytest.raises(DamagedFileError, match=r"broken\.pdf"):
-        await shared.page_png(broken, "other", 1)
+    with pytest.raises(DamagedFileError, match="this document cannot"):  # never its name on disk
+        await shared.picture(broken, "other", Picture(1))
 
 
 async def test_a_page_that_takes_too_long_is_given_up(tmp_path: Path, pdf: Path, endless: Path) -> None:
     """The child is killed at the limit; the loop stays awake meanwhile, and the next picture is drawn."""
     with Renderer(tmp_path, seconds=2) as renderer:
-        await renderer.page_png(pdf, DOCUMENT, 1)
+        await renderer.picture(pdf, DOCUMENT, Picture(1))
         started = time.monotonic()
-        stuck = asyncio.create_task(renderer.page_png(endless, "endless", 1))
+        stuck = asyncio.create_task(renderer.picture(endless, "endless", Picture(1)))
         await asyncio.sleep(0.1)
         assert not stuck.done()
         with pytest.raises(LimitExceededError, match="2 seconds"):
             await stuck
         assert time.monotonic() - started < 5
-        assert await renderer.page_png(pdf, DOCUMENT, 1, dpi=36)
+        assert await renderer.picture(pdf, DOCUMENT, Picture(1, dpi=36))
 
 
 async def test_a_child_that_dies_fails_one_picture_only(tmp_path: Path, pdf: Path, endless: Path) -> None:
     """A crash is an error of that page; the pool is whole again for the next one."""
     with Renderer(tmp_path) as renderer:
         others = {child.pid for child in multiprocessing.active_children()}
-        await renderer.page_png(pdf, DOCUMENT, 1)
+        await renderer.picture(pdf, DOCUMENT, Picture(1))
         (own,) = {child.pid for child in multiprocessing.active_children() if child.pid is not None} - others
-        stuck = asyncio.create_task(renderer.page_png(endless, "endless", 1))
+        stuck = asyncio.create_task(renderer.picture(endless, "endless", Picture(1)))
         await asyncio.sleep(0.3)
         assert os.getsid(own) == own  # a session of its own
         os.kill(own, signal.SIGKILL)
         with pytest.raises(DamagedFileError, match="process ended"):
             await stuck
-        assert await renderer.page_png(pdf, DOCUMENT, 1, dpi=36)
+        assert await renderer.picture(pdf, DOCUMENT, Picture(1, dpi=36))
 
 
 async def test_a_cancelled_picture_stops_its_child(tmp_path: Path, pdf: Path, endless: Path) -> None:
     """A reader who leaves frees the child for others."""
     with Renderer(tmp_path, workers=1) as renderer:
-        await renderer.page_png(pdf, DOCUMENT, 1)
-        stuck = asyncio.create_task(renderer.page_png(endless, "endless", 1))
+        await renderer.picture(pdf, DOCUMENT, Picture(1))
+        stuck = asyncio.create_task(renderer.picture(endless, "endless", Picture(1)))
         await asyncio.sleep(0.3)
         stuck.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stuck
         async with asyncio.timeout(10):
-            assert await renderer.page_png(pdf, DOCUMENT, 1, dpi=36)
+            assert await renderer.picture(pdf, DOCUMENT, Picture(1, dpi=36))
 
 
 async def test_the_cache_keeps_the_latest_within_its_size(tmp_path: Path, pdf: Path) -> None:
     """Pictures beyond the size go, the least recently used first; no partial file is left, and none elsewhere."""
     with Renderer(tmp_path / "a" / "cache", cache_mb=0.02) as renderer:
         for dpi in range(72, 84):
-            await renderer.page_png(pdf, "../../escaped", 1, dpi=dpi)
+            await renderer.picture(pdf, "../../escaped", Picture(1, dpi=dpi))
     assert [path.name for path in (*tmp_path.iterdir(), *(tmp_path / "a").iterdir())] == ["a", "cache"]
     files = list(tmp_path.rglob("*"))
     pictures = {path.read_bytes() for path in files if path.suffix == ".png"}
     assert sum(map(len, pictures)) <= 20_000
-    assert page_png(pdf, 1, dpi=83) in pictures
-    assert page_png(pdf, 1, dpi=72) not in pictures
+    assert picture_png(pdf, Picture(1, dpi=83)) in pictures
+    assert picture_png(pdf, Picture(1, dpi=72)) not in pictures
     assert not [path for path in files if path.suffix == ".part"]
 
 
@@ -146,7 +149,7 @@ async def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path: Path, pd
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     with Renderer(blocked) as renderer:
-        assert await renderer.page_png(pdf, DOCUMENT, 1, dpi=36) == page_png(pdf, 1, dpi=36)
+        assert await renderer.picture(pdf, DOCUMENT, Picture(1, dpi=36)) == picture_png(pdf, Picture(1, dpi=36))
 
 
 async def test_a_closed_renderer_says_so(tmp_path: Path, pdf: Path) -> None:
@@ -154,4 +157,57 @@ async def test_a_closed_renderer_says_so(tmp_path: Path, pdf: Path) -> None:
     renderer = Renderer(tmp_path)
     renderer.close()
     with pytest.raises(EnvironmentProblemError, match="closed"):
-        await renderer.page_png(pdf, DOCUMENT, 1)
+        await renderer.picture(pdf, DOCUMENT, Picture(1))
+
+
+async def test_many_at_once_are_the_same_as_one_by_one(tmp_path: Path, pdf: Path) -> None:
+    """B17: twenty pictures of two documents at once, drawn by two children, are byte for byte the serial ones."""
+    other = tmp_path / "other.pdf"
+    document = pymupdf.open()
+    document.new_page(width=300, height=300).insert_text((50, 100), "4,913 costs", fontsize=14)
+    document.save(other)
+    asked = [
+        (path, Picture(1, BBox(30 + n, 60, 220, 130), 100 + n, marks=(BOX,) * (n % 2)))
+        for n in range(10)
+        for path in (pdf, other)
+    ]
+    with Renderer(tmp_path / "cache", workers=2) as renderer:
+        drawn = await asyncio.gather(*(renderer.picture(path, str(path), picture) for path, picture in asked))
+    assert drawn == [picture_png(path, picture) for path, picture in asked]
+
+
+async def test_a_file_that_was_replaced_is_opened_anew(shared: Renderer, pdf: Path, tmp_path: Path) -> None:
+    """Children keep documents open, but never show what a file held before."""
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf.read_bytes())
+    first = await shared.picture(path, "replaced", Picture(1, dpi=72))
+    document = pymupdf.open()
+    document.new_page(width=200, height=100)
+    document.save(tmp_path / "b.pdf")
+    (tmp_path / "b.pdf").replace(path)
+    shared.forget("replaced")
+    again = await shared.picture(path, "replaced", Picture(1, dpi=72))
+    assert again == picture_png(path, Picture(1, dpi=72)) != first
+
+
+async def test_a_marked_copy_is_written_once(shared: Renderer, pdf: Path) -> None:
+    """The copy is kept like a picture and forgotten with its document; the original stays as it is."""
+    before = pdf.read_bytes()
+    claim = MarkedClaim(1, "Net revenue was 4,812.", (1,), (PageMarks(1, (BOX,)),))
+    written = await shared.highlighted(pdf, DOCUMENT, [claim])
+    with pymupdf.open(written) as document:
+        assert [annotation.info["content"] for annotation in document[0].annots()] == ["Net revenue was 4,812."]
+    first = written.stat()
+    assert (await shared.highlighted(pdf, DOCUMENT, [claim])).stat().st_ino == first.st_ino
+    assert await shared.highlighted(pdf, DOCUMENT, [replace(claim, ordinal=2)]) != written
+    assert pdf.read_bytes() == before
+    shared.forget(DOCUMENT)
+    assert not written.exists()
+
+
+async def test_a_marked_copy_that_cannot_be_written_is_told(tmp_path: Path, pdf: Path) -> None:
+    """Without a place to write to there is no copy, and a clear error."""
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with Renderer(blocked) as renderer, pytest.raises(EnvironmentProblemError, match="cannot be written"):
+        await renderer.highlighted(pdf, DOCUMENT, [MarkedClaim(1, "x", (1,), (PageMarks(1, (BOX,)),))])

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 import pytest
@@ -18,11 +18,14 @@ from starlette.exceptions import HTTPException
 
 from kb_qa.answers import Filters, Hit
 from kb_qa.elements import Block, Chunk
-from kb_qa.errors import InvalidRegionError, ReindexNeededError, UnsupportedFileError
+from kb_qa.errors import EnvironmentProblemError, InvalidRegionError, ReindexNeededError, UnsupportedFileError
 from kb_qa.geometry import BBox, Region
+from kb_qa.marks import MarkedClaim, PageMarks
+from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app, documents
 from kb_qa.service.middleware import LOOPBACK_NAMES, MAX_BODY_BYTES, LimitedBody, allowed_hosts
+from kb_qa.service.problems import pathless
 from kb_qa.settings import Settings
 from tests.scripted_service import (
     ANSWER,
@@ -41,6 +44,9 @@ from tests.scripted_service import (
 
 NASTY_NAME = '../../<img src=x onerror=alert(1)>\r\n"\u202egpj.\ud800报告.pdf'
 CROSSING = "b" * 32
+SEVERAL = "d" * 32
+PAGELESS = "23" * 32
+LOST = "01" * 32
 REGIONS = [
     {"page": 1, "bbox": [60.0, 700.0, 540.0, 780.0], "box": [0.1, 0.875, 0.9, 0.975], "rects": []},
     {
@@ -80,7 +86,15 @@ def stored_answers() -> dict[str, list[object]]:
         ("end", {"complete": True}),
     )
     cut = events(("start", {"question": "q"}), ("delta", {"seq": 1, "text": "half"}), ("error", {"code": "incomplete"}))
-    return {ANSWER: [*plain_answer()], CROSSING: [*crossing], "c" * 32: [*cut]}
+    several = events(
+        ("start", {"question": "q"}),
+        ("delta", {"seq": 1, "text": "All."}),
+        citation(1, start=0, end=4),
+        citation(2, start=0, end=4, document_id=LOST, document=NASTY_NAME),
+        citation(3, start=0, end=4, document_id=PAGELESS, document="hb.md", regions=[]),
+        ("end", {"complete": True}),
+    )
+    return {ANSWER: [*plain_answer()], CROSSING: [*crossing], SEVERAL: [*several], "c" * 32: [*cut]}
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +108,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         record(OTHER, "page.pdf", state="quarantined", pages=0, reason="not a PDF"),
         record("ef" * 32, "gone.pdf", state="deleted"),
         record("01" * 32, "lost.pdf"),
+        record(PAGELESS, "hb.md", pages=0),
     ]
     library = ScriptedLibrary(records=records, answers=stored_answers())  # type: ignore[arg-type]
     originals = {DOCUMENT: pdf, OTHER: page, "ef" * 32: pdf, "01" * 32: folder / "missing"}
@@ -233,6 +248,7 @@ def test_citation_export_joins_the_lines_of_a_quote(service: Service) -> None:
     (exported,) = service.get(f"/v1/answers/{ANSWER}/citations").json()["citations"]
     assert exported["box"] == [0.1, 0.1, 0.5, 0.15]
     assert exported["rects"] == [[0.2, 0.1, 0.5, 0.125], [0.1, 0.125, 0.3, 0.15]]
+    assert exported["quads"] == [[120, 80, 300, 80, 120, 100, 300, 100], [60, 100, 180, 100, 60, 120, 180, 120]]
 
 
 def test_links_of_the_export_open_pictures(service: Service) -> None:
@@ -246,9 +262,10 @@ def test_links_of_the_export_open_pictures(service: Service) -> None:
 def test_crop_of_a_citation_is_its_region(service: Service) -> None:
     """Citation n is the n-th of the answer; its first page is cropped, or the one that is asked for."""
     service.get(f"/v1/answers/{CROSSING}/citations/1/region.png?dpi=72")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 1, (60.0, 700.0, 540.0, 780.0), 72)
-    service.get(f"/v1/answers/{CROSSING}/citations/1/region.png?page=2")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 2, (60.0, 40.0, 540.0, 60.0), 150)
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(1, BBox(60, 700, 540, 780), 72))
+    service.get(f"/v1/answers/{CROSSING}/citations/1/region.png?page=2&margin=6&marks=1")
+    marks = (BBox(60, 40, 300, 60),)
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(2, BBox(60, 40, 540, 60), 150, 6, marks))
 
 
 @pytest.mark.parametrize("rest", ["2/region.png", "3/region.png", "4/region.png", "1/region.png?page=3"])
@@ -256,6 +273,61 @@ def test_citation_without_a_place_has_no_crop(rest: str, service: Service) -> No
     """No page, no box, no such citation, or not on that page: 404, nothing is rendered."""
     calls = len(service.renderer.calls)
     assert service.get(f"/v1/answers/{CROSSING}/citations/{rest}").status_code == 404
+    assert len(service.renderer.calls) == calls
+
+
+# The marked original
+
+
+def test_marked_original_is_an_inert_attachment(service: Service) -> None:
+    """Every cited passage reaches the renderer with its claim; the file is a download, known again by its tag."""
+    path = f"/v1/answers/{ANSWER}/highlighted.pdf"
+    response = service.get(path)
+    lines = (BBox(120, 80, 300, 100), BBox(60, 100, 180, 120))
+    claim = MarkedClaim(1, "Revenue was 4,812 million.", (1,), (PageMarks(2, lines),))
+    assert service.renderer.calls[-1] == (DOCUMENT, (claim,))
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/pdf")
+    assert response.headers["content-disposition"] == 'attachment; filename="report.highlighted.pdf"'
+    assert response.headers["content-security-policy"].startswith("sandbox;")
+    calls = len(service.renderer.calls)
+    again = service.get(path, if_none_match=response.headers["etag"])
+    assert (again.status_code, again.content, len(service.renderer.calls)) == (304, b"", calls)
+
+
+def test_answer_over_several_documents_lists_them(service: Service) -> None:
+    """Without `document` the problem names each with the address of its file; with it, its file comes."""
+    path = f"/v1/answers/{SEVERAL}/highlighted.pdf"
+    response = service.get(path)
+    assert (response.status_code, response.json()["code"]) == (409, "several_documents")
+    listed = response.json()["documents"]
+    assert [(item["document"], item["document_id"]) for item in listed] == [
+        ("report.pdf", DOCUMENT),
+        (NASTY_NAME, LOST),
+        ("hb.md", PAGELESS),
+    ]
+    assert service.get(listed[0]["highlighted_url"]).status_code == 200
+    assert listed[2]["highlighted_url"] is None
+    assert service.client.get(path, params={"document": "REPORT.pdf"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("answer", "document", "told"),
+    [
+        ("b" * 31, "", "no answer"),
+        ("c" * 32, "", "cites no document"),
+        ("SEVERAL", "hb.md", "no pages to mark"),
+        ("SEVERAL", "other.pdf", "does not cite"),
+        ("SEVERAL", "LOST", "no page"),
+    ],
+)
+def test_marked_original_that_cannot_be_is_404(answer: str, document: str, told: str, service: Service) -> None:
+    """No such answer, nothing cited, no pages, not cited, or a document that is gone: told apart, nothing drawn."""
+    names = {"SEVERAL": SEVERAL, "LOST": LOST}
+    calls = len(service.renderer.calls)
+    path = f"/v1/answers/{names.get(answer, answer)}/highlighted.pdf"
+    response = service.client.get(path, params={"document": names.get(document, document)})
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+    assert told in response.json()["message"]
     assert len(service.renderer.calls) == calls
 
 
@@ -269,6 +341,7 @@ def test_documents_are_listed_with_their_states(service: Service) -> None:
         (DOCUMENT, "ready"),
         (OTHER, "quarantined"),
         ("01" * 32, "ready"),
+        (PAGELESS, "ready"),
     ]
     assert listed[0]["names"] == [NASTY_NAME, "second.pdf"]
     assert listed[1]["reason"] == "not a PDF"
@@ -315,9 +388,12 @@ def test_pictures_are_rendered_at_the_asked_resolution(service: Service) -> None
     """Page and region pictures hand page, box and resolution to the renderer as they were asked for."""
     response = service.get(f"/v1/documents/{DOCUMENT}/pages/2.png?dpi=36")
     assert (response.content, response.headers["content-type"]) == (PNG, "image/png")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 2, 36)
-    service.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2.5,300,40&dpi=300")
-    assert service.renderer.calls[-1][2:] == (DOCUMENT, 1, (1.0, 2.5, 300.0, 40.0), 300)
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(2, dpi=36))
+    service.get(
+        f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2.5,300,40&dpi=300&margin=4.5&marks=1,2,3,4;5,6,7,8"
+    )
+    marks = (BBox(1, 2, 3, 4), BBox(5, 6, 7, 8))
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(1, BBox(1, 2.5, 300, 40), 300, 4.5, marks))
 
 
 @pytest.mark.parametrize("path", [f"{DOCUMENT}/pages/1.png", f"{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4"])
@@ -342,26 +418,74 @@ def test_tag_does_not_open_a_document_that_is_gone(service: Service) -> None:
     service.knowledge_base.library.page_sizes[(DOCUMENT, 2)] = page
 
 
-@pytest.mark.parametrize("dpi", ["35", "301", "10000", "-1", "0", "x", "1e2", "", "NaN"])
+def test_any_finer_resolution_is_the_finest(service: Service) -> None:
+    """G2: 10,000 dots per inch are lowered to what shows all there is, and are the same picture to a browser."""
+    path = f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4&dpi="
+    tags = {service.get(f"{path}{dpi}").headers["etag"] for dpi in (600, 601, 10000)}
+    assert len(tags) == 1
+    assert service.renderer.calls[-1] == (DOCUMENT, Picture(1, BBox(1, 2, 3, 4), 600))
+
+
+@pytest.mark.parametrize("dpi", ["35", "1000001", "-1", "0", "x", "1e2", "", "NaN", "9" * 400])
 def test_resolutions_out_of_range_are_refused(dpi: str, service: Service) -> None:
-    """36 to 300 dots per inch; nothing else is rendered."""
+    """At least 36 dots per inch, in whole numbers; nothing else is rendered."""
     calls = len(service.renderer.calls)
     for path in ("1.png?", "1/region.png?bbox=1,2,3,4&"):
         assert service.get(f"/v1/documents/{DOCUMENT}/pages/{path}dpi={dpi}").status_code == 422
     assert len(service.renderer.calls) == calls
 
 
+@pytest.mark.parametrize("bbox", ["", "1", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1_0,0,20,20", "１,2,3,4", "1;2;3;4"])
+@pytest.mark.parametrize("field", ["bbox", "marks"])
+def test_what_is_not_four_numbers_is_refused(field: str, bbox: str, service: Service) -> None:
+    """Anything but four numbers is 422 with the typed code; no marks are no marks."""
+    if (field, bbox) == ("marks", ""):
+        return
+    params = {"bbox": "1,2,3,4", field: bbox}
+    response = service.client.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png", params=params)
+    assert (response.status_code, response.json()["code"]) == (422, InvalidRegionError.code)
+
+
 @pytest.mark.parametrize(
-    "bbox",
+    ("bbox", "problem"),
     [
-        *("", "1", "1,2,3", "1,2,3,4,5", "a,b,c,d", "nan,0,1,1", "0,0,inf,1", "1e309,0,1,1", "1_0,0,20,20"),
-        *("3,2,1,4", "1,4,3,2", "1,1,1,4", "700,10,800,20", "-50,-50,-1,-1", "0,0,1,99999999999", "１,2,3,4"),
+        *(("nan,0,1,1", "not_finite"), ("0,0,inf,1", "not_finite"), ("1e309,0,1,1", "not_finite")),
+        *(("3,2,1,4", "inverted"), ("1,4,3,2", "inverted"), ("1,1,1,4", "empty"), ("1,1,4,1", "empty")),
+        *(("700,10,800,20", "off_page"), ("-50,-50,-1,-1", "off_page")),
     ],
 )
-def test_boxes_that_are_none_are_refused(bbox: str, service: Service) -> None:
-    """Not four numbers, not finite, inverted, degenerate or off the page: 422 with the typed code."""
-    response = service.client.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png", params={"bbox": bbox})
-    assert (response.status_code, response.json()["code"]) == (422, InvalidRegionError.code)
+def test_a_box_that_is_none_shows_the_page_and_says_why(bbox: str, problem: str, service: Service) -> None:
+    """Not finite, inverted, degenerate or off the page: the whole page, and the reason in the reader's language."""
+    path = f"/v1/documents/{DOCUMENT}/pages/1/region.png?margin=5&bbox={bbox}"
+    told = {}
+    for language, given in (("en", "de, en;q=0.8, zh;q=0.5"), ("zh", "zh-CN,zh;q=0.9,en;q=0.8"), ("en", "")):
+        response = service.get(path, accept_language=given)
+        assert (response.status_code, response.content) == (200, PNG)
+        assert service.renderer.calls[-1] == (DOCUMENT, Picture(1))
+        assert response.headers["x-region-problem"] == problem
+        assert response.headers["content-language"] == language
+        told[language] = unquote(response.headers["x-region-reason"])
+    assert "whole page" in told["en"]
+    assert "整页" in told["zh"]
+    assert "x-region-problem" not in service.get(f"/v1/documents/{DOCUMENT}/pages/1/region.png?bbox=1,2,3,4").headers
+
+
+@pytest.mark.parametrize("rest", ["pages/1.png", "pages/1/region.png?bbox=1,2,3,4", "file", ""])
+def test_deleted_unknown_and_malformed_ids_are_alike(rest: str, service: Service) -> None:
+    """G7: nothing tells a document that was deleted from one that never was."""
+    told = [
+        service.get(f"/v1/documents/{document_id}/{rest}".rstrip("/")) for document_id in ("ef" * 32, "99" * 32, "x")
+    ]
+    assert {response.status_code for response in told} == {404}
+    assert len({response.json()["message"] for response in told}) == 1
+
+
+def test_a_document_without_pages_says_so(service: Service) -> None:
+    """A page of what has none is 415 with the way out; of what is not ready, or unknown, 404."""
+    pageless = service.get(f"/v1/documents/{PAGELESS}/pages/1.png")
+    assert (pageless.status_code, pageless.json()["code"]) == (415, "unsupported_file")
+    assert "no pages" in pageless.json()["message"]
+    assert service.get(f"/v1/documents/{OTHER}/pages/1.png").status_code == 404
 
 
 def test_renderers_failures_keep_their_status(service: Service) -> None:
@@ -376,6 +500,39 @@ def test_renderers_failures_keep_their_status(service: Service) -> None:
     assert (unknown.status_code, unknown.json()["code"]) == (500, "internal")
     assert "secret" not in unknown.text
     assert unknown.json()["request_id"] == unknown.headers["x-request-id"]
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("nothing was ingested in '/home/ann b/kb'; run it", "nothing was ingested in 'kb'; run it"),
+        ("cannot open /srv/kb/blobs/ab/cdef: No such file", "cannot open cdef: No such file"),
+        ("[Errno 2] No such file: '/x/y/z.pdf'", "[Errno 2] No such file: 'z.pdf'"),
+        (r"cannot open C:\\Users\\ann\\a.pdf", "cannot open a.pdf"),
+        ("made with 'sentence-transformers:/models/x'", "made with 'sentence-transformers:x'"),
+        ("either/or, 1/2, 元/月, http://127.0.0.1:8000/v1/ask, a - b", None),
+        ("there is no page 3: this document has 2", None),
+    ],
+)
+def test_messages_name_no_folders(message: str, shown: str | None) -> None:
+    """A path keeps its last part; what only looks like one stays."""
+    assert pathless(message) == (message if shown is None else shown)
+
+
+def test_no_response_tells_where_files_lie(service: Service) -> None:
+    """Typed errors of a route and the stored error events of an answer leave without folders."""
+    service.renderer.problem = EnvironmentProblemError("the copy in '/srv/secret/kb' cannot be written")
+    route = service.get(f"/v1/documents/{DOCUMENT}/pages/1.png?dpi=98")
+    service.renderer.problem = None
+    data = {"code": "x", "message": "nothing in '/srv/secret/kb'", "retryable": False, "request_id": ""}
+    service.knowledge_base.library.answers["e" * 32] = events(("start", {"question": "q"}), ("error", data))
+    stored, replayed = service.get(f"/v1/answers/{'e' * 32}"), service.get(f"/v1/answers/{'e' * 32}/events")
+    for response in (route, stored, replayed):
+        assert "secret" not in response.text
+        assert "'kb'" in response.text
 
 
 # Attacks
@@ -405,6 +562,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/answers/{answer_id}/citations",
         "GET /v1/answers/{answer_id}/citations/{n}/region.png",
         "GET /v1/answers/{answer_id}/events",
+        "GET /v1/answers/{answer_id}/highlighted.pdf",
         "GET /v1/documents",
         "GET /v1/documents/{document_id}",
         "GET /v1/documents/{document_id}/file",
@@ -533,7 +691,7 @@ def test_slow_body_is_cut_off() -> None:
 def test_health_and_readiness(service: Service) -> None:
     """Alive says nothing but that; ready counts the documents that can be asked."""
     assert service.get("/healthz").json() == {"status": "ok"}
-    assert service.get("/readyz").json() == {"status": "ready", "documents": 2}
+    assert service.get("/readyz").json() == {"status": "ready", "documents": 3}
 
 
 def test_readiness_fails_with_the_ledger() -> None:

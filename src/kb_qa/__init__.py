@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Filters, Hit, Located, Question, Verdict
-from kb_qa.citation import build_citation, citation_from_metadata
+from kb_qa.citation import at_level, build_citation, citation_from_metadata, locate_cited
 from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Region
@@ -45,6 +45,7 @@ __all__ = [
     "Table",
     "Verdict",
     "Word",
+    "at_level",
     "block_rects",
     "build_citation",
     "build_context",
@@ -52,6 +53,7 @@ __all__ = [
     "clip_region",
     "find_all",
     "locate",
+    "locate_cited",
     "open_knowledge_base",
 ]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from kb_qa.answers import Citation, Language, Level, LevelChoice
-from kb_qa.elements import Block, Chunk
+from kb_qa.answers import Citation, Language, Level, LevelChoice, Located
+from kb_qa.elements import Block, Chunk, Element
 from kb_qa.geometry import Page, Quality, Region
-from kb_qa.records import chunk_place
+from kb_qa.locate import locate
+from kb_qa.records import chunk_place, readable
 
 TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
     "zh": {"text": "文本", "table": "表格", "image": "图片"},
@@ -84,7 +86,7 @@ def build_citation(
         number=number,
         start=span[0],
         end=span[1],
-        cited_text=block.text,
+        cited_text=readable(block.text),
         level=resolved,
         label=_label_at(resolved, chunk.source, chunk.section, regions, (chunk.element_type, language)),
         document_id=chunk.document_id,
@@ -114,7 +116,7 @@ def citation_from_metadata(
         number=number,
         start=span[0],
         end=span[1],
-        cited_text=cited_text,
+        cited_text=readable(cited_text),
         level=resolved,
         label=_label_at(resolved, place.source, place.section, place.regions, (place.element_type, language)),
         document_id=place.document_id,
@@ -147,9 +149,33 @@ def resolve_level(
     return "text" if wanted == "page" and not regions else wanted
 
 
-def level_on(quality: Quality | None, choice: LevelChoice) -> LevelChoice:
-    """The choice for text on pages of this quality: "auto" shows the picture of what stands on a doubtful page."""
-    return "region" if choice == "auto" and quality is not None and quality.grade != "good" else choice
+def level_on(quality: Quality | None, choice: LevelChoice, *, figures: bool = False) -> LevelChoice:
+    """The choice for text on pages of this quality: "auto" shows the picture of what stands on a doubtful page, and of
+    whatever bears out a figure.
+    """
+    doubtful = quality is not None and quality.grade != "good"
+    return "region" if choice == "auto" and (doubtful or figures) else choice
+
+
+def at_level(citation: Citation, level: Level, language: Language) -> Citation:
+    """The same citation at another level, as far as its regions allow: a page becomes its picture on request."""
+    resolved = resolve_level(
+        level, element_type=citation.element_type, origin="parser", confidence=None, regions=citation.regions
+    )
+    kind = (citation.element_type, language)
+    shown = _label_at(resolved, citation.document, citation.section, citation.regions, kind)
+    return replace(citation, level=resolved, label=shown)
+
+
+def cited_pages(start: int, end: int) -> range:
+    """The pages of a location with an exclusive end page (S1.1); one at or before the start means the start alone."""
+    return range(start, max(end, start + 1))
+
+
+def locate_cited(quote: str, elements: Sequence[Element], *, start: int, end: int) -> Located:
+    """Where a quote of a page location stands: on the cited pages (`cited_pages`) and nowhere else (S2.3)."""
+    pages = cited_pages(start, end)
+    return locate(quote, [each for each in elements if any(region.page in pages for region in each.regions)])
 
 
 def worst_quality(pages: Iterable[Page | None]) -> Quality | None:

@@ -57,7 +57,8 @@ class AnswerWriter:
         if said.strip():
             self.released = True
             start = before + len(said) - len(said.lstrip())
-            self._cite(cited, (start, before + len(said.rstrip())))
+            borne_out = any(figure.status == "exact" for figure, _ in figures)
+            self._cite(cited, (start, before + len(said.rstrip())), figures=borne_out)
         for figure, offset in figures:
             self.transcript.figure(figure, offset=offset)
         return self.transcript.events[first:]
@@ -122,9 +123,9 @@ class AnswerWriter:
             self.transcript.delta(passed)
         return figures
 
-    def _cite(self, cited: Sequence[Cited], span: tuple[int, int]) -> None:
-        """Markers behind the claim, then one citation event a block."""
-        citations = [self._citation(chunk, block, span) for chunk, block in cited]
+    def _cite(self, cited: Sequence[Cited], span: tuple[int, int], *, figures: bool) -> None:
+        """Markers behind the claim, then one citation event a block. `figures` says whether the claim holds any."""
+        citations = [self._citation(chunk, block, span, figures=figures) for chunk, block in cited]
         numbers = dict.fromkeys(citation.number for citation in citations)
         if numbers:
             markers = "".join(STYLE.marker(Reference(number, "")) for number in numbers)
@@ -133,7 +134,7 @@ class AnswerWriter:
             self.citations.setdefault(citation.number, citation)
             self.transcript.citation(citation)
 
-    def _citation(self, chunk: Chunk, block: Block, span: tuple[int, int]) -> Citation:
+    def _citation(self, chunk: Chunk, block: Block, span: tuple[int, int], *, figures: bool) -> Citation:
         quality = self.transcript.quality(chunk.document_id, block.regions or chunk.regions)
         citation = build_citation(
             chunk,
@@ -141,7 +142,7 @@ class AnswerWriter:
             number=self.numbering.number((chunk, block)),
             span=span,
             language=self.question.language,
-            level=level_on(quality, self.question.level),
+            level=level_on(quality, self.question.level, figures=figures),
         )
         return replace(citation, located=self._located(block))
 

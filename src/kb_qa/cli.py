@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,10 +16,20 @@ import click
 
 from kb_qa import remote
 from kb_qa.answers import AnswerEvent, Filters, LevelChoice
-from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of
+from kb_qa.command_line import (
+    HELP,
+    Commands,
+    json_option,
+    kb_option,
+    output_names,
+    settings_of,
+    stored_events,
+    write_output,
+)
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
+from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rendering import terminal_text, to_markdown
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
@@ -157,6 +168,40 @@ def documents(kb: Path | None, as_json: bool) -> None:
             reason = f"  {record.reason}" if record.reason else ""
             names = ", ".join(record.names)
             click.echo(f"{record.state:<12} {record.pages:>5} pages {record.chunks:>6} chunks  {names}{reason}")
+
+
+@main.command()
+@click.argument("answer_id", metavar="ANSWER_ID")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PDF to write.")
+@click.option("--document", default="", metavar="NAME", help="Only this one of the documents that the answer cites.")
+@kb_option
+@json_option
+def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_json: bool) -> None:
+    """Mark what an answer cites in copies of the originals, each claim in a colour of its own with itself as the note.
+
+    An answer over several documents gives a file each, named OUTPUT with the document's name. Exit code 1 where one
+    has no pages to mark: the others are written.
+    """
+    from kb_qa.renderer import Renderer  # PyMuPDF loads only where it is needed
+
+    with open_ledger(settings_of(kb)) as library, tempfile.TemporaryDirectory() as cache:
+        documents = chosen_documents(marked_documents(stored_events(library, answer_id)), document)
+        paged = [marked for marked in documents if marked.claims]
+        targets = output_names(output, paged)
+        with Renderer(Path(cache)) as renderer:
+            for marked, target in zip(paged, targets, strict=True):
+                written = renderer.highlighted(
+                    library.blob_path(marked.document_id), marked.document_id, marked.claims, subject=repr(marked.name)
+                )
+                write_output(target, asyncio.run(written).read_bytes())
+                line = {"path": str(target), "document": marked.name, "document_id": marked.document_id}
+                told = json.dumps(line | {"claims": len(marked.claims)}, ensure_ascii=False)
+                click.echo(told if as_json else f"wrote {target}")
+    for marked in documents:
+        if not marked.claims:
+            click.echo(f"kb-qa: {marked.name!r} has no pages to mark; its passages are cited by section", err=True)
+    if len(paged) < len(documents):
+        raise SystemExit(1)
 
 
 @main.command()

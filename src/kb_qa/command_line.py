@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import click
 
-from kb_qa.errors import KbQaError
+from kb_qa.answers import AnswerEvent
+from kb_qa.errors import InputError, KbQaError, NotFoundError
+from kb_qa.marks import MarkedDocument
+from kb_qa.protocols import Library
 from kb_qa.settings import Settings
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -34,3 +40,39 @@ def settings_of(kb: Path | None) -> Settings:
     """The environment's settings, with the knowledge base of the command line."""
     settings = Settings.from_environment(os.environ)
     return settings if kb is None else replace(settings, kb=kb)
+
+
+def write_output(output: Path, data: bytes) -> None:
+    """Writes what a command made to a file, or to standard output for `-`. Raises InputError where it cannot."""
+    if str(output) == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+
+
+def stored_events(library: Library, answer_id: str) -> Sequence[AnswerEvent]:
+    """The events of a stored answer. Raises NotFoundError where there is none."""
+    events = library.answer(answer_id)
+    if not events:
+        raise NotFoundError(f"there is no answer {answer_id!r:.80}; kb-qa ask --json prints the id of one")
+    return events
+
+
+def output_names(output: Path, documents: Sequence[MarkedDocument]) -> list[Path]:
+    """`output` for one document; for several its name with that of each, numbered where two have the same."""
+    if len(documents) < 2:
+        return [output] * len(documents)
+    targets: list[Path] = []
+    for marked in documents:
+        stem = re.sub(r"[^\w.-]+", "_", PurePath(marked.name.replace("\\", "/")).stem).strip("._")[:80] or "document"
+        target = output.with_name(f"{output.stem}-{stem}{output.suffix}")
+        number = 1
+        while target in targets:
+            number += 1
+            target = output.with_name(f"{output.stem}-{stem}-{number}{output.suffix}")
+        targets.append(target)
+    return targets

@@ -79,6 +79,10 @@ class BBox:
     def expanded(self, margin: float) -> BBox:
         return BBox(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)
 
+    def quad(self) -> tuple[float, ...]:
+        """Its corners as PDF counts them: x and y of upper left, upper right, lower left, lower right."""
+        return self.x0, self.y0, self.x1, self.y0, self.x0, self.y1, self.x1, self.y1
+
     def normalised(self, page: Page) -> tuple[float, float, float, float]:
         """The box as shares (0..1, four decimals) of the displayed page, for web viewers."""
         return (
@@ -89,19 +93,19 @@ class BBox:
         )
 
 
-_NUMBER = r"-?[0-9]{1,7}(?:\.[0-9]{1,10})?"
-_BBOX = re.compile(rf"({_NUMBER}),({_NUMBER}),({_NUMBER}),({_NUMBER})")
+_NUMBER = r"[-+]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?(?:e[-+]?[0-9]{1,3})?|nan|inf|infinity)"
+_BBOX = re.compile(rf"({_NUMBER}),({_NUMBER}),({_NUMBER}),({_NUMBER})", re.IGNORECASE)
 
 
 def parse_bbox(text: str) -> BBox:
-    """The box of `x0,y0,x1,y1` in points. Raises InvalidRegionError for anything else, and for an empty box."""
+    """The box of `x0,y0,x1,y1` in points, whatever box they make: `picture.box_problem` judges that.
+
+    Raises InvalidRegionError for what is not four numbers.
+    """
     match = _BBOX.fullmatch(text)
     if match is None:
         raise InvalidRegionError("bbox must be four numbers in points: x0,y0,x1,y1")
-    bbox = BBox(*(float(value) for value in match.groups()))
-    if bbox.width <= 0 or bbox.height <= 0:
-        raise InvalidRegionError("bbox must have x0 < x1 and y0 < y1")
-    return bbox
+    return BBox(*(float(value) for value in match.groups()))
 
 
 def union_of(boxes: Iterable[BBox]) -> BBox | None:

@@ -10,7 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from sqlalchemy import Connection, Float, RowMapping, Select, and_, exists, func, literal_column, select, text
+from sqlalchemy import (
+    Connection,
+    Float,
+    RowMapping,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    select,
+    text,
+)
 from sqlalchemy.dialects.sqlite import insert
 
 from kb_qa.answers import AnswerEvent
@@ -77,11 +89,8 @@ class LedgerLibrary:
         return found
 
     def page(self, document_id: str, number: int) -> Page | None:
-        statement = _ready(select(pages.c.page), pages.c.version_id).where(
-            versions.c.document_id == document_id, pages.c.number == number
-        )
         with self.database.read() as connection:
-            data = connection.execute(statement).scalar()
+            data = connection.execute(_PAGE, {"document_id": document_id, "page_number": number}).scalar()
         return None if data is None else from_data(Page, data)
 
     def documents(self) -> Sequence[DocumentRecord]:
@@ -244,6 +253,12 @@ def current_embedder(connection: Connection) -> tuple[str, int] | None:
 
 def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
     return statement.join(versions, and_(versions.c.id == version_id, versions.c.state == "ready"))
+
+
+# Built once: every picture asks for its page, and building the statement takes longer than running it.
+_PAGE = _ready(select(pages.c.page), pages.c.version_id).where(
+    versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
+)
 
 
 def slices(values: Iterable[str]) -> Iterator[Sequence[str]]:

@@ -7,10 +7,13 @@ import io
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pymupdf
 from PIL import Image, ImageOps
 
@@ -24,16 +27,21 @@ from kb_qa.errors import (
     LimitExceededError,
     NotFoundError,
     PasswordRequiredError,
+    RejectedFileError,
     UnsupportedFileError,
 )
 from kb_qa.geometry import BBox
+from kb_qa.picture import DPI, MAX_DPI, Picture, box_problem, instead_text, problem_text
+from kb_qa.png import Pixels, png_of
 
-DPI = 150
 IMAGE_DPI = 96.0  # of a picture file that states none, as in PyMuPDF
 MAX_MEGAPIXELS = 25
 
 # A region thinner than this is grown about its middle: a rule or a lone dot would be a picture of nothing.
 MINIMUM_POINTS = 8.0
+
+TINT = np.array((255, 224, 77), np.uint16)  # red, green, blue of a highlighter on white paper
+_DARK = 110  # the median of what is under a mark on dark paper is below this
 
 _POINTS_PER_INCH = 72
 _ORIENTATION = 0x0112  # the EXIF tag
@@ -42,56 +50,88 @@ _TURNED = range(2, 9)
 _IMAGE_FORMATS = frozenset({"Image", "TIFF", "BMP", "PNM"})  # in PyMuPDF's words
 
 Box = BBox | Sequence[float]
-Draw = Callable[[], bytes]
 
 
 def clip_region(pdf_path: Path | str, page: int, bbox: Box, out_dir: Path | str, dpi: int = DPI) -> Path:
     """Writes the PNG of exactly that area; returns its path.
 
     `page` counts from 1; `bbox` is `(x0, y0, x1, y1)` in points from the top-left of the page as displayed. The name
-    comes from the file's content, page, bbox and dpi: the same area is the same file. Raises what `region_png` does.
+    comes from the file's content, page, bbox and dpi: the same area is the same file. Where there is no such area on
+    the page (not finite, empty, inverted, off the page) the picture is of the page, and a UserWarning says why.
+    Raises what `picture_png` does for page and file.
     """
     path, folder = Path(pdf_path), Path(out_dir)
-    png = region_png(path, page, bbox, dpi=dpi)
-    name = content_id(_digest(path), page, _box(bbox).rounded().as_tuple(), dpi)
-    target = folder / f"p{page}-{name}.png"
+    picture = Picture(page, _box(bbox), dpi=dpi)
+    with page_of(path, page) as shown:
+        problem = box_problem(_box(bbox), BBox(*shown.rect))
+        if problem is not None:
+            warnings.warn(instead_text(problem, _box(bbox), BBox(*shown.rect), "en"), stacklevel=2)
+            picture = replace(picture, bbox=None)
+        png = drawn(shown, picture)
+    target = folder / f"p{page}-{content_id(_digest(path), *_key(picture))}.png"
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(target, png)
     return target
 
 
-def region_png(
-    path: Path, page: int, bbox: Box, *, dpi: int = DPI, margin: float = 0, max_megapixels: float = MAX_MEGAPIXELS
-) -> bytes:
-    """The PNG of the region, `margin` points wider on each side; the scale is lowered to fit `max_megapixels`.
+def _key(picture: Picture) -> tuple[object, ...]:
+    return picture.page, None if picture.bbox is None else picture.bbox.rounded().as_tuple(), picture.dpi
 
-    What lies off the page is cut away. Raises InvalidRegionError for a bbox that is not finite, empty, inverted or
-    wholly off the page, NotFoundError for a page or file that is not there, and RejectedFileError for a file that
-    does not open.
+
+def picture_png(path: Path, picture: Picture, *, max_megapixels: float = MAX_MEGAPIXELS) -> bytes:
+    """The PNG of `picture`; the scale is lowered to MAX_DPI, and until it fits `max_megapixels`.
+
+    What lies off the page is cut away. Raises InvalidRegionError for a bbox that `box_problem` names, NotFoundError
+    for a page or file that is not there, and RejectedFileError for a file that does not open.
     """
-    with _page(path, page) as shown:
-        clip = visible_box(_box(bbox), BBox(*shown.rect), margin=margin)
-        return _png(shown, clip, dpi=dpi, max_megapixels=max_megapixels)
+    with page_of(path, picture.page) as shown:
+        return drawn(shown, picture, max_megapixels=max_megapixels)
 
 
-def page_png(path: Path, page: int, *, dpi: int = DPI, max_megapixels: float = MAX_MEGAPIXELS) -> bytes:
-    """The PNG of the page as displayed; the scale is lowered to fit `max_megapixels`. Raises what `region_png` does."""
-    with _page(path, page) as shown:
-        return _png(shown, BBox(*shown.rect), dpi=dpi, max_megapixels=max_megapixels)
+def drawn(shown: pymupdf.Page, picture: Picture, *, max_megapixels: float = MAX_MEGAPIXELS) -> bytes:
+    """The PNG of `picture` on a page that is open."""
+    whole = BBox(*shown.rect)
+    clip = whole if picture.bbox is None else visible_box(picture.bbox, whole, margin=picture.margin)
+    if not (math.isfinite(picture.dpi) and picture.dpi > 0):
+        raise InputError(f"dpi must be a number above 0, not {picture.dpi!r}")
+    # The budget counts the pixels that the clip touches: one more a side than its size.
+    most = _largest_scale(clip, max_megapixels * 1e6)
+    scale = min(picture.dpi / _POINTS_PER_INCH, MAX_DPI / _POINTS_PER_INCH, most)
+    pixmap = shown.get_pixmap(
+        matrix=pymupdf.Matrix(scale, scale), clip=pymupdf.Rect(*clip.as_tuple()), colorspace=pymupdf.csRGB, alpha=False
+    )
+    pixels: Pixels = np.frombuffer(pixmap.samples_mv, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+    for mark in picture.marks:
+        _tint(pixels, mark, scale, (pixmap.x, pixmap.y))
+    return png_of(pixels, scale * _POINTS_PER_INCH)
+
+
+def _tint(pixels: Pixels, mark: BBox, scale: float, origin: tuple[int, int]) -> None:
+    """Lays the colour of a highlighter over the mark, in place; on dark paper light is added, not taken away."""
+    if not mark.is_finite:
+        return
+    x, y = origin
+    left, top = max(math.floor(mark.x0 * scale) - x, 0), max(math.floor(mark.y0 * scale) - y, 0)
+    right, bottom = max(math.ceil(mark.x1 * scale) - x, 0), max(math.ceil(mark.y1 * scale) - y, 0)
+    under = pixels[top:bottom, left:right]
+    if not under.size:
+        return
+    values = under.astype(np.uint16)
+    if np.median(values) >= _DARK:
+        under[:] = values * TINT // 255
+    else:
+        under[:] = 255 - (255 - values) * (255 - TINT // 3) // 255
 
 
 def visible_box(bbox: BBox, page: BBox, *, margin: float = 0) -> BBox:
     """The part of the page that a picture of `bbox` shows. Raises InvalidRegionError where there is none."""
-    if not bbox.is_finite:
-        raise InvalidRegionError(f"the bbox {bbox.as_tuple()!r} is not finite; give four numbers in points")
+    problem = box_problem(bbox, page)
+    if problem is not None:
+        raise InvalidRegionError(problem_text(problem, bbox, page, "en"))
     if not (math.isfinite(margin) and margin >= 0):
         raise InvalidRegionError(f"the margin {margin!r} is not a number of points from 0 up")
-    if bbox.x1 <= bbox.x0 or bbox.y1 <= bbox.y0:
-        raise InvalidRegionError(f"the bbox {bbox.as_tuple()!r} is empty or inverted; it must have x0 < x1 and y0 < y1")
     inside = bbox.intersection(page)
-    if inside is None:
-        size = f"{page.width:g} x {page.height:g}"
-        raise InvalidRegionError(f"the bbox {bbox.as_tuple()!r} lies off the page, which is {size} points")
+    assert inside is not None  # or it were off the page
     x0, x1 = _at_least(inside.x0 - margin, inside.x1 + margin, page.x0, page.x1)
     y0, y1 = _at_least(inside.y0 - margin, inside.y1 + margin, page.y0, page.y1)
     return BBox(x0, y0, x1, y1)
@@ -116,17 +156,23 @@ def _box(bbox: Box) -> BBox:
 
 
 @contextmanager
-def _page(path: Path, number: int) -> Iterator[pymupdf.Page]:
+def page_of(path: Path, number: int) -> Iterator[pymupdf.Page]:
     """The page numbered from 1, its document open meanwhile."""
-    with _opened(path) as document:
+    with opened(path) as document, shown_page(document, number) as page:
+        yield page
+
+
+@contextmanager
+def shown_page(document: pymupdf.Document, number: int) -> Iterator[pymupdf.Page]:
+    """The page numbered from 1, with what fails while it is drawn told as what it means."""
+    try:
         if not 1 <= number <= document.page_count:
             raise NotFoundError(f"there is no page {number!r}: the document has {document.page_count}")
-        try:
-            yield document[number - 1]
-        except (RuntimeError, ValueError, MemoryError) as error:
-            if "malloc" in str(error) or isinstance(error, MemoryError):
-                raise LimitExceededError(f"page {number} takes too much memory to draw") from error
-            raise DamagedFileError(f"page {number} cannot be drawn: {error}") from error
+        yield document[number - 1]
+    except (RuntimeError, ValueError, MemoryError) as error:
+        if "malloc" in str(error) or isinstance(error, MemoryError):
+            raise LimitExceededError(f"page {number} takes too much memory to draw") from error
+        raise DamagedFileError(f"page {number} cannot be drawn: it is damaged") from error
 
 
 def open_document(path: Path) -> pymupdf.Document:
@@ -157,37 +203,37 @@ def _is_turned(path: Path) -> bool:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pymupdf.Document]:
+def opened(path: Path, subject: str = "") -> Iterator[pymupdf.Document]:
+    with open_checked(path, subject) as document:
+        yield document
+
+
+def open_checked(path: Path, subject: str = "") -> pymupdf.Document:
     """A PDF or an image, by its bytes and not its name: an HTML file under a PDF's name stays closed.
 
-    Of a document without pages of its own, the pages that were printed of it.
+    Of a document without pages of its own, the pages that were printed of it. `subject` is what messages call it; the
+    file's name where it is empty. Raises NotFoundError or RejectedFileError.
     """
+    subject = subject or f"the file {path.name!r}"
     if not path.is_file():
-        raise NotFoundError(f"there is no file {path.name!r}")
+        raise NotFoundError(f"{subject} is not there")
     printed = rendering_place(path)
     try:
         document = open_document(printed if printed.is_file() else path)
     except pymupdf.EmptyFileError as error:
-        raise EmptyFileError(f"the file {path.name!r} is empty") from error
-    except (pymupdf.FileDataError, RuntimeError, ValueError) as error:
-        raise DamagedFileError(f"the file {path.name!r} cannot be opened as a PDF or an image") from error
-    with document:
-        if document.needs_pass:
-            raise PasswordRequiredError(f"the file {path.name!r} is encrypted; it needs a password")
-        kind = (document.metadata or {}).get("format") or ""
-        if not document.is_pdf and kind not in _IMAGE_FORMATS:
-            raise UnsupportedFileError(f"the file {path.name!r} is neither a PDF nor an image, but {kind!r}")
-        yield document
-
-
-def _png(page: pymupdf.Page, clip: BBox, *, dpi: int, max_megapixels: float) -> bytes:
-    if not (math.isfinite(dpi) and dpi > 0):
-        raise InputError(f"dpi must be a number above 0, not {dpi!r}")
-    # The budget counts the pixels that the clip touches: one more a side than its size.
-    scale = min(dpi / _POINTS_PER_INCH, _largest_scale(clip, max_megapixels * 1e6))
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), clip=pymupdf.Rect(*clip.as_tuple()), alpha=False)
-    png: bytes = pixmap.tobytes("png")
-    return png
+        raise EmptyFileError(f"{subject} is empty") from error
+    except (pymupdf.FileDataError, RuntimeError, ValueError, OSError) as error:
+        raise DamagedFileError(f"{subject} cannot be opened as a PDF or an image") from error
+    problem: RejectedFileError | None = None
+    kind = (document.metadata or {}).get("format") or ""
+    if document.needs_pass:
+        problem = PasswordRequiredError(f"{subject} is encrypted; it needs a password")
+    elif not document.is_pdf and kind not in _IMAGE_FORMATS:
+        problem = UnsupportedFileError(f"{subject} is neither a PDF nor an image: it has no pages to show")
+    if problem is not None:
+        document.close()
+        raise problem
+    return document
 
 
 def _largest_scale(clip: BBox, pixels: float) -> float:

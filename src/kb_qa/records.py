@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import types
+import unicodedata
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -21,12 +22,22 @@ from kb_qa.geometry import BBox, Region
 Value = TypeVar("Value")
 Flat = dict[str, str | int | float | bool]
 
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def well_formed(text: str) -> str:
     """`text` with lone surrogates, which no UTF-8 can carry, replaced one for one: offsets stay right."""
     return text if text.isascii() else text.translate(_SURROGATES)
+
+
+def readable(text: str) -> str:
+    """Untrusted text as it may be shown: no controls but line breaks and tabs, nothing that turns the direction."""
+    return "".join(each for each in text.replace("\r\n", "\n") if each in "\n\t" or not _is_hidden(each))
+
+
+def _is_hidden(character: str) -> bool:
+    return character in _TURNS or unicodedata.category(character) in ("Cc", "Cs")
 
 
 def to_data(value: object) -> Any:

@@ -12,27 +12,38 @@ import resource
 import shutil
 import signal
 import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import pymupdf
 from pebble import ProcessExpired, ProcessPool
 
 from kb_qa.elements import content_id
 from kb_qa.errors import DamagedFileError, EnvironmentProblemError, LimitExceededError
-from kb_qa.geometry import BBox
-from kb_qa.pages import DPI, MAX_MEGAPIXELS, Draw, page_png, region_png, write_atomically
+from kb_qa.highlight import write_highlighted
+from kb_qa.marks import MarkedClaim
+from kb_qa.pages import MAX_MEGAPIXELS, drawn, open_checked, shown_page, write_atomically
+from kb_qa.picture import MAX_DPI, Picture
 
 log = logging.getLogger(__name__)
 
-# Part of every name in the cache: raise it when the same request is to give another picture.
-_PICTURE_VERSION = 1
+Made = TypeVar("Made")
 
-# A child is replaced after so many pictures, whatever MuPDF has kept by then.
-_PICTURES_PER_CHILD = 200
+# Part of every name in the cache: raise it when the same request is to give another picture.
+PICTURE_VERSION = 2
+
+# A child is replaced after so many pictures, whatever MuPDF has kept by then. The next one takes a second to start.
+_PICTURES_PER_CHILD = 2000
+
+# What messages call a file whose name on disk means nothing to a reader.
+SUBJECT = "this document"
+
+_OPEN_DOCUMENTS = 4  # kept open by a child: crops of one answer are of few documents
 
 # All that a child needs of the environment; keys stay outside.
 _KEPT_VARIABLES = frozenset({"PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH"})
@@ -66,17 +77,45 @@ class Renderer:
             context=get_context("spawn"),
         )
 
-    async def page_png(self, path: Path, document_id: str, page: int, *, dpi: int = DPI) -> bytes:
-        """The page's picture: `pages.page_png`, in a child. Raises LimitExceededError where it takes too long."""
-        draw = partial(page_png, path, page, dpi=dpi, max_megapixels=self._max_megapixels)
-        return await self._picture(document_id, ("page", page, dpi), draw)
+    async def picture(self, path: Path, document_id: str, picture: Picture, *, subject: str = SUBJECT) -> bytes:
+        """The PNG of `picture` of the file, as `pages.picture_png` draws it, in a child.
 
-    async def region_png(
-        self, path: Path, document_id: str, page: int, bbox: BBox, *, dpi: int = DPI, margin: float = 0
-    ) -> bytes:
-        """The region's picture: `pages.region_png`, in a child. Raises LimitExceededError where it takes too long."""
-        draw = partial(region_png, path, page, bbox, dpi=dpi, margin=margin, max_megapixels=self._max_megapixels)
-        return await self._picture(document_id, ("region", page, bbox.rounded().as_tuple(), dpi, margin), draw)
+        `subject` is what messages call the file. Raises LimitExceededError where it takes too long.
+        """
+        kept = await asyncio.to_thread(self.kept, document_id, picture)
+        if kept is not None:
+            return kept
+        draw = partial(_draw, path, picture, max_megapixels=self._max_megapixels, subject=subject)
+        png = await self._made(draw, f"page {picture.page}")
+        await asyncio.to_thread(self._kept.put, document_id, self._name(picture), png)
+        return png
+
+    def kept(self, document_id: str, picture: Picture) -> bytes | None:
+        """The picture, where it was drawn before. Reads the disk: not for an event loop."""
+        return self._kept.get(document_id, self._name(picture))
+
+    def _name(self, picture: Picture) -> str:
+        return content_id(PICTURE_VERSION, self._max_megapixels, *_key(picture)) + ".png"
+
+    async def highlighted(
+        self, path: Path, document_id: str, claims: Sequence[MarkedClaim], *, subject: str = SUBJECT
+    ) -> Path:
+        """A PDF of the file in which the claims' passages are marked, written in a child and kept like a picture.
+
+        Raises EnvironmentProblemError where it cannot be written, and what `highlight.write_highlighted` does.
+        """
+        name = content_id(PICTURE_VERSION, *claims) + ".pdf"
+        kept = await asyncio.to_thread(self._kept.find, document_id, name)
+        if kept is not None:
+            return kept
+        try:
+            target = await asyncio.to_thread(self._kept.place, document_id, name)
+            write = partial(write_highlighted, path, tuple(claims), target, subject=subject)
+            size = await self._made(write, subject)
+            await asyncio.to_thread(self._kept.count, size)
+        except OSError as error:
+            raise EnvironmentProblemError(f"the marked copy cannot be written: {error.strerror}") from error
+        return target
 
     def forget(self, document_id: str) -> None:
         """Removes the pictures of a document: those of a deleted one must not stay."""
@@ -99,29 +138,62 @@ class Renderer:
     ) -> None:
         self.close()
 
-    async def _picture(self, document_id: str, request: tuple[object, ...], draw: Draw) -> bytes:
-        name = content_id(_PICTURE_VERSION, self._max_megapixels, *request)
-        kept = await asyncio.to_thread(self._kept.get, document_id, name)
-        if kept is not None:
-            return kept
-        png = await self._drawn(draw, page=request[1])
-        await asyncio.to_thread(self._kept.put, document_id, name, png)
-        return png
-
-    async def _drawn(self, draw: Draw, *, page: object) -> bytes:
+    async def _made(self, make: Callable[[], Made], what: str) -> Made:
         """Errors of the child come back as they are. Cancelling this ends the child's work."""
         try:
-            future = self._pool.schedule(draw, timeout=self._seconds)
+            future = self._pool.schedule(make, timeout=self._seconds)
         except RuntimeError as error:
             raise EnvironmentProblemError("the renderer is closed; start the service again") from error
         try:
-            png: bytes = await asyncio.wrap_future(future)
+            made: Made = await asyncio.wrap_future(future)
         except TimeoutError as error:
-            raise LimitExceededError(f"page {page} takes more than {self._seconds:g} seconds to draw") from error
+            raise LimitExceededError(f"{what} takes more than {self._seconds:g} seconds to draw") from error
         except ProcessExpired as error:
-            log.warning("A child that drew page %s ended with code %s", page, error.exitcode)
-            raise DamagedFileError(f"page {page} cannot be drawn: its process ended") from error
-        return png
+            log.warning("A child that drew %s ended with code %s", what, error.exitcode)
+            raise DamagedFileError(f"{what} cannot be drawn: its process ended") from error
+        return made
+
+
+def _key(picture: Picture) -> tuple[object, ...]:
+    """What tells pictures of a document apart."""
+    bbox = None if picture.bbox is None else picture.bbox.rounded().as_tuple()
+    marks = [mark.rounded().as_tuple() for mark in picture.marks]
+    return picture.page, bbox, min(picture.dpi, MAX_DPI), picture.margin, marks
+
+
+class _OpenDocuments:
+    """The documents that a child used last, open. A file that was replaced is opened anew."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[tuple[object, ...], pymupdf.Document] = OrderedDict()
+
+    def get(self, path: Path, subject: str) -> pymupdf.Document:
+        try:
+            stat = path.stat()
+        except OSError:
+            return open_checked(path, subject)  # which tells what is wrong
+        key = (path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        document = self._open.pop(key, None) or open_checked(path, subject)
+        self._open[key] = document
+        while len(self._open) > _OPEN_DOCUMENTS:
+            self._open.popitem(last=False)[1].close()
+        return document
+
+    def drop_all(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+_documents = _OpenDocuments()  # of this child
+
+
+def _draw(path: Path, picture: Picture, *, max_megapixels: float, subject: str) -> bytes:
+    try:
+        with shown_page(_documents.get(path, subject), picture.page) as page:
+            return drawn(page, picture, max_megapixels=max_megapixels)
+    except (DamagedFileError, LimitExceededError):
+        _documents.drop_all()  # a document that failed, or the room that others take up, must not spoil the next
+        raise
 
 
 def _prepare_child(memory_mb: int) -> None:
@@ -137,7 +209,7 @@ def _prepare_child(memory_mb: int) -> None:
 
 
 class _KeptPictures:
-    """Files `<folder of the document>/<name>.png`. A cache: what cannot be written or read is drawn again."""
+    """Files `<folder of the document>/<name>`. A cache: what cannot be written or read is drawn again."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self._folder = folder
@@ -146,32 +218,47 @@ class _KeptPictures:
         self._lock = threading.Lock()
 
     def get(self, document_id: str, name: str) -> bytes | None:
+        path = self.find(document_id, name)
+        try:
+            return None if path is None else path.read_bytes()
+        except OSError:
+            return None
+
+    def find(self, document_id: str, name: str) -> Path | None:
+        """The file, which now counts as used last."""
         path = self._path(document_id, name)
         try:
-            png = path.read_bytes()
             os.utime(path)
         except OSError:
             return None
-        return png
+        return path
 
     def put(self, document_id: str, name: str, png: bytes) -> None:
-        path = self._path(document_id, name)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, png)
-            with self._lock:
-                self._make_room(len(png))
+            write_atomically(self.place(document_id, name), png)
+            self.count(len(png))
         except OSError as error:
             log.warning("A picture could not be kept: %s", error)
 
+    def place(self, document_id: str, name: str) -> Path:
+        """Where a file is to be written. Raises OSError where its folder cannot be made."""
+        path = self._path(document_id, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def count(self, size: int) -> None:
+        """A file of this size was written; others go where there is no room for it."""
+        with self._lock:
+            self._make_room(size)
+
     def forget(self, document_id: str) -> None:
         with self._lock:
-            shutil.rmtree(self._path(document_id, "").parent, ignore_errors=True)
+            shutil.rmtree(self._path(document_id, "x").parent, ignore_errors=True)
             self._bytes = None
 
     def _path(self, document_id: str, name: str) -> Path:
         # The id comes from outside: hashed, it can name no other folder.
-        return self._folder / content_id(document_id) / f"{name}.png"
+        return self._folder / content_id(document_id) / name
 
     def _make_room(self, added: int) -> None:
         if self._bytes is not None:
@@ -180,11 +267,11 @@ class _KeptPictures:
                 return
         files = sorted((stat.st_mtime_ns, stat.st_size, path) for path, stat in self._files())
         self._bytes = sum(size for _, size, _ in files)
-        for _, size, path in files:
+        for _, size, path in files[:-1]:  # the latest is about to be read
             if self._bytes <= self._most_bytes:
                 break
             path.unlink(missing_ok=True)
             self._bytes -= size
 
     def _files(self) -> list[tuple[Path, os.stat_result]]:
-        return [(path, path.stat()) for path in self._folder.glob("*/*.png")]
+        return [(path, path.stat()) for path in self._folder.glob("*/[!.]*")]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Header
 from starlette.responses import Response
 
-from kb_qa.answers import AnswerEvent
 from kb_qa.errors import InputError, MissingIndexError
 from kb_qa.listing import hit_line
+from kb_qa.marks import answer_text
 from kb_qa.protocols import Library
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import RequestId, UsedParts
+from kb_qa.service.problems import shown_event
 from kb_qa.service.questions import AskBody, SearchBody
 from kb_qa.service.streaming import event_stream
 
@@ -52,7 +52,7 @@ async def stored_answer(answer_id: str, parts: UsedParts) -> Response:
             "question": data.get("start", {}).get("question", ""),
             "text": answer_text(events),
             "complete": bool(data.get("end", {}).get("complete", False)) and "error" not in data,
-            "events": [{"id": event.id, "event": event.event, "data": event.data} for event in events],
+            "events": [{"id": event.id, "event": event.event, "data": shown_event(event)} for event in events],
         }
     )
 
@@ -70,9 +70,3 @@ async def stored_answer_events(
         return Response(status_code=204)
     replay = parts.open_answers.replay(parts.knowledge_base.library, answer_id, seen)
     return event_stream(replay, request_id=request_id)
-
-
-def answer_text(events: Sequence[AnswerEvent]) -> str:
-    """The released text, which the spans of citations and figures count in."""
-    deltas: list[Mapping[str, object]] = [event.data for event in events if event.event == "delta"]
-    return "".join(str(data["text"]) for data in deltas)

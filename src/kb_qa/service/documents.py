@@ -5,29 +5,33 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
 from kb_qa.errors import NotFoundError
+from kb_qa.geometry import parse_bbox
+from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord, Library
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
 from kb_qa.service.pictures import (
     DEFAULT_DPI,
+    GONE,
+    NO_DOCUMENT,
     Dpi,
     IfNoneMatch,
+    Margin,
     PathNumber,
+    ReaderLanguage,
     checked_document_id,
-    parsed_bbox,
+    parsed_marks,
     picture_response,
-    shown_page,
 )
 
 router = APIRouter(prefix="/v1/documents")
 
-GONE: Final = frozenset({"deleting", "deleted"})
 MAX_FILE_NAME: Final = 120
 # An original is an attachment; where a browser shows it all the same, nothing in it runs or loads.
 ORIGINAL_HEADERS: Final = {
@@ -65,32 +69,30 @@ async def page_picture(
     dpi: Dpi = DEFAULT_DPI,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    await shown_page(parts.knowledge_base.library, document_id, number)
+    return await picture_response(parts, document_id, Picture(number, dpi=dpi), if_none_match=if_none_match)
 
-    async def render() -> bytes:
-        path = await asyncio.to_thread(parts.knowledge_base.original, document_id)
-        return await parts.renderer.page_png(path, document_id, number, dpi=dpi)
 
-    return await picture_response(("page", document_id, number, dpi), if_none_match, render)
+async def _asked_region(
+    number: PathNumber,
+    bbox: str,
+    dpi: Dpi = DEFAULT_DPI,
+    margin: Margin = 0,
+    marks: Annotated[str, Query(max_length=40_000)] = "",
+) -> Picture:
+    """`bbox`, and the boxes of `marks` parted by semicolons, in points. Raises InvalidRegionError for other text."""
+    return Picture(number, parse_bbox(bbox), dpi, margin, parsed_marks(marks))
 
 
 @router.get("/{document_id}/pages/{number}/region.png")
 async def region_picture(
     document_id: str,
-    number: PathNumber,
-    bbox: str,
     parts: UsedParts,
-    dpi: Dpi = DEFAULT_DPI,
+    asked: Annotated[Picture, Depends(_asked_region)],
+    language: ReaderLanguage,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    page = await shown_page(parts.knowledge_base.library, document_id, number)
-    box = parsed_bbox(bbox, page)
-
-    async def render() -> bytes:
-        path = await asyncio.to_thread(parts.knowledge_base.original, document_id)
-        return await parts.renderer.region_png(path, document_id, number, box, dpi=dpi, margin=0)
-
-    return await picture_response(("region", document_id, number, box.as_tuple(), dpi), if_none_match, render)
+    """The region; the whole page, with the reason in the headers, where there is no such region on it."""
+    return await picture_response(parts, document_id, asked, language=language, if_none_match=if_none_match)
 
 
 def _record(library: Library, document_id: str) -> DocumentRecord:
@@ -98,7 +100,7 @@ def _record(library: Library, document_id: str) -> DocumentRecord:
     for record in library.documents():
         if record.document_id == wanted and record.state not in GONE:
             return record
-    raise NotFoundError("there is no document with this id")
+    raise NotFoundError(NO_DOCUMENT)
 
 
 def _record_json(record: DocumentRecord) -> dict[str, object]:

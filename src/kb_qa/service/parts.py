@@ -23,12 +23,15 @@ class Parts:
     open_answers: OpenAnswers = field(default_factory=OpenAnswers)
 
 
-def _parts(request: Request) -> Parts:
+# Asynchronous, though they wait for nothing: FastAPI takes a plain function to a thread, which costs more than they do.
+
+
+async def _parts(request: Request) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
 
 
-def _request_id(request: Request) -> str:
+async def _request_id(request: Request) -> str:
     request_id: str = request.state.request_id
     return request_id
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http
 import logging
+import re
 from collections.abc import Mapping, Sequence
 
 from fastapi import FastAPI, Request
@@ -11,12 +12,30 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from kb_qa.answers import AnswerEvent
 from kb_qa.errors import InputError, KbQaError, LimitExceededError, NotFoundError
 from kb_qa.service.encoding import AsciiJSONResponse
 
 logger = logging.getLogger(__name__)
 
 INTERNAL_MESSAGE = "Something went wrong on our side. The service's log has the details under this request id."
+
+
+# An absolute path, in quotation marks (where blanks belong to it) or bare.
+_PATH = re.compile(
+    r"""(?P<quote>['"])(?:/|~/|[A-Za-z]:\\)[^'"\n]*(?P=quote)|(?<![\w./\\~>-])(?!//)(?:~?/|[A-Za-z]:\\)[^\s'"<>,;()]+"""
+)
+
+
+def pathless(message: str) -> str:
+    """The message with each path cut to its last part: where things lie on this machine is no reader's business."""
+    return _PATH.sub(lambda match: _last_part(match[0]), message)
+
+
+def _last_part(path: str) -> str:
+    quote = path[0] if path[0] in "'\"" else ""
+    name = re.split(r"[/\\]", path.strip("'\"").rstrip("/"))[-1]
+    return f"{quote}{name}{quote}"
 
 
 def problem_response(
@@ -29,8 +48,15 @@ def problem_response(
 def error_data(error: Exception, request_id: str) -> dict[str, object]:
     """The data of an `error` event: a typed error's own sentence, and nothing of any other error."""
     if isinstance(error, KbQaError):
-        return _data(error.code, str(error), retryable=error.retryable, request_id=request_id)
+        return _data(error.code, pathless(str(error)), retryable=error.retryable, request_id=request_id)
     return _data("internal", INTERNAL_MESSAGE, retryable=False, request_id=request_id)
+
+
+def shown_event(event: AnswerEvent) -> dict[str, object]:
+    """The data of a stored event as it may leave this machine: an error's message was written for its log, too."""
+    if event.event != "error":
+        return dict(event.data)
+    return {**event.data, "message": pathless(str(event.data.get("message", "")))}
 
 
 def stopping_data(request_id: str) -> dict[str, object]:
@@ -57,7 +83,8 @@ async def _typed(request: Request, error: Exception) -> Response:
     request_id = request.state.request_id
     if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("request %s failed: %s", request_id, error, exc_info=error)
-    return problem_response(error.status, code=error.code, message=str(error), request_id=request_id)
+    message = pathless(str(error))
+    return problem_response(error.status, code=error.code, message=message, request_id=request_id)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

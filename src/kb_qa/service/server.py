@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
 SHUTDOWN_SECONDS = 10
+DRAWERS = 2  # children that draw: a page that takes its whole time holds up only one of them
 PICTURES = "pictures"  # the folder of the knowledge base that keeps what was drawn
 
 
@@ -37,7 +38,7 @@ def serve(settings: Settings) -> None:
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         with (
             open_parts(settings, address=address, create=True) as parts,
-            Renderer(settings.kb / PICTURES, max_megapixels=settings.max_megapixels) as renderer,
+            Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels) as renderer,
         ):
             renderer.warm_up()
             app = create_app(parts.knowledge_base, renderer, settings, lifespan=_following(parts.refresh))

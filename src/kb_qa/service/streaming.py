@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Final
 
@@ -14,7 +14,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from kb_qa.answers import AnswerEvent
 from kb_qa.errors import KbQaError
 from kb_qa.service.encoding import one_line
-from kb_qa.service.problems import error_data, incomplete_data, stopping_data
+from kb_qa.service.problems import error_data, incomplete_data, shown_event, stopping_data
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ async def _until(stopping: anyio.Event, events: AsyncGenerator[AnswerEvent]) -> 
 
 
 def _encoded(event: AnswerEvent, request_id: str) -> ServerSentEvent:
-    data: Mapping[str, object] = event.data
+    data = shown_event(event)
     if event.event == "error" and not data.get("request_id"):
-        data = {**data, "request_id": request_id}
+        data["request_id"] = request_id
     return ServerSentEvent(one_line(data), event=event.event, id=str(event.id))
