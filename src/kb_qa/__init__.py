@@ -9,6 +9,7 @@ from kb_qa.citation import build_citation, citation_from_metadata
 from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Region
+from kb_qa.guardrails.figures import check_figures
 from kb_qa.locate import block_rects, find_all, locate
 from kb_qa.prompts import build_context
 
@@ -43,6 +44,7 @@ __all__ = [
     "block_rects",
     "build_citation",
     "build_context",
+    "check_figures",
     "citation_from_metadata",
     "clip_region",
     "find_all",

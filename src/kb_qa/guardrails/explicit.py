@@ -1,0 +1,276 @@
+"""Explicit expressions behind a figure: `16.7%⟦=(F12-F7)/F7⟧`, `⟦(4,132-3,541)/3,541⟧`.
+
+The arithmetic must be right, every operand must be a fact that the claim's words name, and the dimensions must agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
+
+from kb_qa.guardrails.bind import Claim, bind, compatible
+from kb_qa.guardrails.derivation import Derived, agrees
+from kb_qa.guardrails.expressions import Literal, Named, Node, Operation, apply, operands, parse
+from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
+from kb_qa.guardrails.values import kind_group
+
+MARK = re.compile(r"[ \u00a0]?⟦([^⟦⟧]{0,400})⟧")
+_CONSTANTS = frozenset(Decimal(each) for each in (*range(1, 13), 100, 360, 365, 1000, 10**6))
+_HUNDRED = Decimal(100)
+_AMOUNTS = frozenset({"money", "number", "count"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """`text` without the marks, and the expression of each by where it stood in `text`."""
+
+    text: str
+    expressions: tuple[tuple[int, str], ...]
+    unclosed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an expression proves nothing: a code, and what it is about."""
+
+    code: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A value with its dimension: `const`, `ratio`, `percent`, `mixed`, or a group of kinds (`amount`, `measure:km`)."""
+
+    value: Decimal
+    dimension: str
+
+
+def strip(text: str) -> Stripped:
+    """Marks are for the guard alone: no reader sees them."""
+    parts: list[str] = []
+    found: list[tuple[int, str]] = []
+    length = position = 0
+    for match in MARK.finditer(text):
+        parts.append(text[position : match.start()])
+        length += match.start() - position
+        found.append((length, match[1]))
+        position = match.end()
+    rest = text[position:]
+    return Stripped("".join([*parts, rest]), tuple(found), unclosed="⟦" in rest or "⟧" in rest)
+
+
+def prove(claim: Claim, expression: str, facts: Sequence[Fact], ledger: Mapping[str, Fact]) -> Derived | Failure:
+    """The derivation that the expression states, or why it is none."""
+    try:
+        tree = parse(expression)
+    except ValueError as error:
+        return Failure("expression", str(error))
+    failure: Failure | None = None
+    for constants in (True, False):
+        outcome = _Proof(claim, tree, facts, ledger, constants).result()
+        if isinstance(outcome, Derived):
+            return outcome
+        failure = failure or outcome
+    return failure or Failure("expression")
+
+
+class _Proof:
+    """One reading of an expression. `constants`: a small divisor or factor is a constant before it is a fact."""
+
+    def __init__(
+        self, claim: Claim, tree: Node, facts: Sequence[Fact], ledger: Mapping[str, Fact], constants: bool
+    ) -> None:
+        self.claim, self.tree, self.facts, self.ledger, self.constants = claim, tree, facts, ledger, constants
+        self.used: list[Fact] = []
+        self.names: list[str] = []
+
+    def result(self) -> Derived | Failure:
+        places = {id(node): place for node, place in _places(self.tree, "")}
+        self.resolved: dict[int, list[Fact]] = {}
+        for operand in operands(self.tree):
+            found = self._facts_of(operand)
+            constant = isinstance(operand, Literal) and _may_be_constant(operand, places[id(operand)])
+            if constant and (self.constants or not found):
+                continue
+            if not found:
+                return Failure("operand", operand.printed if isinstance(operand, Literal) else operand.name)
+            self.resolved[id(operand)] = found
+        if not self.resolved:
+            return Failure("operand", "")
+        chosen = self._chosen()
+        if isinstance(chosen, Failure):
+            return chosen
+        if not self._covers_periods([*chosen.values()]):
+            return Failure("period")
+        return self._computed(chosen)
+
+    def _facts_of(self, operand: Literal | Named) -> list[Fact]:
+        if isinstance(operand, Named):
+            return [self.ledger[operand.name]] if operand.name in self.ledger else []
+        return [fact for fact in self.facts if _prints(fact, operand)]
+
+    def _chosen(self) -> dict[int, Fact] | Failure:
+        """Each operand's bound fact. One period named, and the other operand of the same label stands beside it."""
+        matching = frozenset(id(fact) for found in self.resolved.values() for fact in found)
+        chosen: dict[int, Fact] = {}
+        open_: dict[int, list[Fact]] = {}
+        for key, found in self.resolved.items():
+            wide = Claim(found[0].quantity, self.claim.all_words, self.claim.all_words, self.claim.periods)
+            bindings = [bind(_for(wide, fact), [fact], self.facts, matching)[0] for fact in found]
+            bound = [binding.fact for binding in bindings if not binding.rule]
+            if bound:
+                chosen[key] = next((fact for fact in bound if fact.periods), bound[0])
+            else:
+                open_[key] = [binding.fact for binding in bindings if binding.rule in {"B1", "B2"}]
+                if not open_[key]:
+                    rival = bindings[0].rival
+                    detail = f"{found[0].printed} ({found[0].label})"
+                    return Failure("misbound", f"{detail} / {rival.printed} ({rival.label})" if rival else detail)
+        for key, found in open_.items():
+            beside = [fact for fact in found if any(_same_series(fact, other) for other in chosen.values())]
+            if not beside or len(self.claim.periods) != 1:
+                return Failure("misbound", f"{found[0].printed} ({found[0].label})")
+            chosen[key] = beside[0]
+        return chosen
+
+    def _covers_periods(self, chosen: Sequence[Fact]) -> bool:
+        dated = [fact.periods for fact in chosen if fact.periods]
+        return not dated or all(any(compatible([each], periods) for periods in dated) for each in self.claim.periods)
+
+    def _computed(self, chosen: Mapping[int, Fact]) -> Derived | Failure:
+        self.used, self.names = [], []
+        try:
+            term = self._term(self.tree, chosen)
+        except (ValueError, DecimalException) as error:
+            return Failure("dimension", str(error))
+        value = _in_unit_of(self.claim.quantity, term)
+        if value is None:
+            return Failure("dimension", term.dimension)
+        wanted = self.claim.quantity.value
+        if not isinstance(wanted, Decimal):
+            return Failure("dimension")
+        signed = CONTEXT.minus(wanted) if self.claim.direction.sign < 0 < wanted else wanted
+        operation = self.tree.operator if isinstance(self.tree, Operation) else "="
+        derived = Derived(operation, "".join(self.names), tuple(self.used), value, origin="explicit")
+        if agrees(value, signed, self.claim.quantity):
+            return derived
+        return Failure("result", derived.shown(self.claim.quantity))
+
+    def _term(self, node: Node, chosen: Mapping[int, Fact]) -> _Term:
+        if isinstance(node, (Literal, Named)):
+            return self._operand(node, chosen)
+        terms = []
+        wraps = node.operator not in {"+", "-", "*", "/", "^", "neg"}
+        self.names.append(f"{node.operator}(" if wraps else "-" if node.operator == "neg" else "(")
+        for index, argument in enumerate(node.arguments):
+            if index:
+                self.names.append(", " if wraps else node.operator)
+            terms.append(self._term(argument, chosen))
+        self.names.append("" if node.operator == "neg" else ")")
+        return _applied(node.operator, terms)
+
+    def _operand(self, node: Literal | Named, chosen: Mapping[int, Fact]) -> _Term:
+        fact = chosen.get(id(node))
+        if fact is None:
+            assert isinstance(node, Literal)
+            self.names.append(node.printed)
+            return _Term(node.value, "const")
+        if fact not in self.used:
+            self.used.append(fact)
+        self.names.append(f"{{{self.used.index(fact)}}}")
+        number = fact.number or Decimal(0)
+        return _Term(abs(number) if isinstance(node, Literal) else number, _dimension(fact.quantity))
+
+
+def _for(claim: Claim, fact: Fact) -> Claim:
+    return Claim(fact.quantity, claim.words, claim.all_words, claim.periods)
+
+
+def _same_series(fact: Fact, other: Fact) -> bool:
+    return fact.element_id == other.element_id and fact.labels == other.labels
+
+
+def _prints(fact: Fact, literal: Literal) -> bool:
+    """Face or scaled value, whatever the sign: an expression writes 197 for a cell (197)."""
+    number = fact.number
+    quantity = fact.quantity
+    if number is None or quantity.role != "figure" or quantity.kind in PERIOD_KINDS or fact.ambiguous:
+        return False
+    if literal.percent and quantity.kind != "percent":
+        return False
+    face = CONTEXT.scaleb(abs(number), -quantity.scale)
+    return literal.value in {face, abs(number)}
+
+
+def _places(node: Node, place: str) -> Iterator[tuple[Node, str]]:
+    yield node, place
+    if isinstance(node, Operation):
+        for index, argument in enumerate(node.arguments):
+            inner = f"{node.operator}{index}" if node.operator != "neg" else place
+            yield from _places(argument, inner)
+
+
+def _may_be_constant(literal: Literal, place: str) -> bool:
+    """Constants scale, divide and raise; only 0 and 1 are added."""
+    if place[:1] in {"*", "/", "^"} or place in {"round1"}:
+        return literal.value in _CONSTANTS and place != "/0"
+    return literal.value in {Decimal(0), ONE}
+
+
+def _dimension(quantity: Quantity) -> str:
+    return quantity.kind if quantity.kind in {"percent", "pp"} else kind_group(quantity)
+
+
+def _applied(operator: str, terms: Sequence[_Term]) -> _Term:
+    value = apply(operator, [term.value for term in terms])
+    dimensions = [term.dimension for term in terms]
+    first = dimensions[0]
+    if operator in {"neg", "round", "^"}:
+        return _Term(value, first)
+    if operator == "count":
+        return _Term(value, "amount")
+    if operator == "*":
+        return _Term(*_product(terms, value))
+    if operator == "/":
+        if dimensions[1] == "const":
+            return _Term(value, first)
+        same = first == dimensions[1] or {first, dimensions[1]} <= {"percent", "pp"}
+        return _Term(value, "ratio" if same else "mixed")
+    rest = set(dimensions) - {"const"}
+    if len(rest) > 1 and rest != {"percent", "pp"}:
+        raise ValueError(f"{' and '.join(sorted(rest))} do not add up")
+    if "const" in dimensions and rest and rest != {"ratio"} and any(term.value for term in terms if term.dimension == "const"):
+        raise ValueError("a constant is added to a quantity")
+    return _Term(value, next(iter(rest), "const"))
+
+
+def _product(terms: Sequence[_Term], value: Decimal) -> tuple[Decimal, str]:
+    first, second = (term.dimension for term in terms)
+    if "const" in {first, second}:
+        other = first if second == "const" else second
+        constant = terms[0].value if first == "const" else terms[1].value
+        return value, "percent" if other == "ratio" and constant == _HUNDRED else other
+    if "percent" in {first, second}:
+        other = first if second == "percent" else second
+        return CONTEXT.divide(value, _HUNDRED), other
+    if "ratio" in {first, second}:
+        return value, first if second == "ratio" else second
+    return value, "mixed"
+
+
+def _in_unit_of(claim: Quantity, term: _Term) -> Decimal | None:
+    """The computed value in the unit that the claim prints; None where it is of another kind."""
+    if claim.kind in {"percent", "pp"}:
+        if term.dimension == "ratio":
+            return CONTEXT.multiply(term.value, _HUNDRED) if claim.kind == "percent" else None
+        return term.value if term.dimension in {"percent", "pp"} else None
+    if claim.kind in {"multiple", "doubling"}:
+        return term.value if term.dimension in {"ratio", "const"} else None
+    if claim.kind in _AMOUNTS:
+        if term.dimension == "ratio":
+            return term.value if not claim.scale and not claim.currency and not claim.unit else None
+        return term.value if term.dimension in {"amount", "mixed"} else None
+    return term.value if term.dimension == kind_group(claim) else None
