@@ -191,7 +191,7 @@ class _Grid:
                 row=row,
                 column=column,
                 labels=own if single else own | tokens(cell.text, self.aliases),
-                row_labels=tokens(row, self.aliases),
+                row_labels=tokens(row or _TOTAL, self.aliases),
                 context=above,
                 periods=periods,
                 direction=direction_of_cell(f"{row} {column}", negative),
@@ -238,18 +238,21 @@ class _Grid:
                     composed |= parts
         if composed and not any(part[0] == "y" for part in composed) and self.periods:
             composed |= frozenset(part for part in self.periods[0] if part[0] == "y")
+        if composed and all(part[0] in "md" for part in composed):
+            return ()  # `years ended July 31` over a column of changes
         return (composed,) if composed else self.periods
 
     def _scope(self, cell: Cell) -> _Scope:
         column = [stated_in_header(text) for text in reversed(cell.column_headers)]
         row = [stated_in_header(text) for text in reversed(cell.row_headers)]
-        named = [*column, *row[:1]]
+        printed = self.currencies.get(cell.column, "")
+        # A header that spans columns of money and of percent says nothing of those that print a currency.
+        named = [*row[:1], *(each for each in column if not (printed and each.percent))]
         percent = any(each.percent for each in named)
         stated = nearest([*column, *row, self.whole]) or Stated()
         local = nearest([*column, *row])
         unscaled = any(each.unscaled for each in named) and local is None
         currency = next((each for each in [*column, *row] if each.currency), None)
-        printed = self.currencies.get(cell.column, "")
         inherited = currency.currency if currency else printed or self.whole.currency
         return _Scope(
             scale=0 if unscaled or stated.scale is None else stated.scale,

@@ -13,7 +13,9 @@ from decimal import Decimal, DecimalException
 from kb_qa.guardrails.bind import Claim, compatible
 from kb_qa.guardrails.derivation import ONE_PERCENT, Derived, agrees, coincidence
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.labels import tokens
 from kb_qa.guardrails.operations import Operation, asks_percent_change, operations, says_total
+from kb_qa.guardrails.phrases import sides
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind
 from kb_qa.guardrails.series import Series, best, fully_named, named_series, year_of
 from kb_qa.guardrails.values import is_same_currency
@@ -22,8 +24,8 @@ MAX_CANDIDATES = 200
 
 _AMOUNTS: frozenset[str] = frozenset({"money", "number", "count"})
 _HUNDRED = Decimal(100)
+_HALVES = 4  # readings of one pair of sides
 _BOTH = re.compile(r"(?ai)\b(?:increase|decrease) ?/ ?\(?(?:increase|decrease)|\(decrease\)|\(increase\)|增减")
-_RANGE = re.compile(r"(?ai)\b(?:between|from|through|over|period|years|last|past)\b|(?:19|20)\d\d ?[-–—] ?(?:19|20)?\d\d|至|到|期间")
 _ABSOLUTE = re.compile(r"(?ai)\bdifference\b|\bdiffer\b|\bmore\b|\bless\b|差")
 
 
@@ -181,16 +183,21 @@ def _same_column(one: Fact, other: Fact) -> bool:
 
 
 def _average(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
-    for group in _over_periods(claim, facts, text):
+    del text
+    for group in _over_periods(claim, facts):
         total = _total(group)
         terms = "+".join(f"{{{index}}}" for index in range(len(group)))
-        yield Derived("average", f"({terms})/{len(group)}", group, CONTEXT.divide(total, Decimal(len(group))))
+        value = CONTEXT.divide(total, Decimal(len(group)))
+        yield Derived("average", f"({terms})/{len(group)}", group, value)
+        if total < 0 and all(fact.neutral for fact in group):
+            yield Derived("average", f"({terms})/{len(group)}", group, abs(value))
 
 
-def _over_periods(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[tuple[Fact, ...]]:
+def _over_periods(claim: Claim, facts: Sequence[Fact], *, total: bool = False) -> Iterator[tuple[Fact, ...]]:
     """The facts of one series at the periods named; at all of them where a range, or none, is named."""
     years = {part for parts in claim.periods for part in parts if part[0] == "y"}
-    for series in best(named_series(claim, facts, _kinds(claim))):
+    words = (claim.words or claim.all_words) - {"total", "sum"} if total else None
+    for series in best(named_series(claim, facts, _kinds(claim), words)):
         dated = [fact for fact in series.facts if fact.periods]
         named = tuple(fact for fact in dated if compatible(claim.periods, fact.periods))
         if len({year_of(fact) for fact in named}) != len(named) or not _usable(claim, named):
@@ -198,12 +205,13 @@ def _over_periods(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[tu
         if len(named) > 1:
             yield named
         inside = [fact for fact in dated if years and min(years) <= year_of(fact) <= max(years)]
-        if len(inside) > len(named) and _RANGE.search(text):
+        if len(inside) > len(named):
             yield tuple(inside)
 
 
 def _sum(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
-    groups = [*_over_periods(claim, facts, text)] if len(claim.periods) > 1 else []
+    del text
+    groups = [*_over_periods(claim, facts), *_over_periods(claim, facts, total=True)] if len(claim.periods) > 1 else []
     groups += [pair for pair in _two(claim, facts, _kinds(claim)) if _usable(claim, pair)]
     whole = _column(claim, facts)
     if not groups and whole:
@@ -232,9 +240,30 @@ def _column(claim: Claim, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     return group if len({fact.quantity.unit for fact in group}) == 1 and _usable(claim, group) else ()
 
 
+def _sides(claim: Claim, facts: Sequence[Fact], text: str) -> list[tuple[Fact, Fact]]:
+    """The facts that the two sides of "A as a percentage of B" name, at one period or in one row."""
+    for part, whole in sides(text):
+        first = named_series(claim, facts, _AMOUNTS, tokens(part))
+        second = named_series(claim, facts, _AMOUNTS, tokens(whole))
+        if not first or not second:
+            continue
+        pairs = {
+            (id(one), id(other)): (one, other)
+            for mine in best(first)
+            for theirs in best(second)
+            for one in mine.at(claim.periods)
+            for other in theirs.at(claim.periods)
+            if one is not other and one.element_id == other.element_id
+            if one.periods == other.periods and _same_column(one, other)
+        }
+        if 0 < len(pairs) <= _HALVES:
+            return [*pairs.values()]
+    return []
+
+
 def _share(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
     factor = _HUNDRED if claim.quantity.kind == "percent" else ONE
-    for first, second in _two(claim, facts, _AMOUNTS):
+    for first, second in _sides(claim, facts, text) or _two(claim, facts, _AMOUNTS):
         if _number(second):
             value = CONTEXT.multiply(CONTEXT.divide(_number(first), _number(second)), factor)
             yield Derived("share", "{0}/{1}", (first, second), value)

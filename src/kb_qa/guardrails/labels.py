@@ -26,14 +26,19 @@ DEFAULT_ALIASES: Aliases = (
     ("net earnings", "net income"),
 )
 
-_WORD = re.compile(r"(?a)[A-Za-z][A-Za-z0-9]*(?:'[a-z]+)?|(?<![A-Za-z0-9])\d{1,3}[A-Za-z]{1,8}(?![A-Za-z0-9])")
+_WORD = re.compile(r"(?a)[A-Za-z][A-Za-z0-9]*(?:'[a-z]+)?|(?<![A-Za-z0-9.,])\d{1,3}(?:[A-Za-z]{1,8})?(?![A-Za-z0-9%]|[.,]\d)")
 _HAN = re.compile("[\u3400-\u9fff]+")
+# `FY18`, `Q3`, `1H`: periods are compared as periods.
+_PERIOD_WORD = re.compile(r"(?a)(?:fy|f|cy|h|q)\d{1,4}|\d[qh]")
+_DIGITS = {
+    word: str(value) for value, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+}
 _STOP = frozenset(
     "a an the of in on at to for from by with as is are was were be been being has have had do does did will would can"
     " could may might and or but nor not no than then that this these those it its their our your his her we they he she"
     " you i there here which who whom whose what when where how why much many both all each every any some other's such"
     " so if while during between among across into over under per about around approximately approx roughly nearly"
-    " almost at least most more less up down out off also only just very"
+    " almost at least most more up down out off also only just very"
     " respectively compared versus vs amount amounts value values figure figures number answer found materials material"
     " according report reported reports stood stands came totaled totalled totalling reached reach reaches company group"
     " year years month months quarter quarters week weeks day days hour hours half fiscal ended ending ends end period"
@@ -69,7 +74,11 @@ def _tokens(text: str, aliases: Aliases) -> frozenset[str]:
     for said, canonical in aliases:
         if said in text:
             text = text.replace(said, canonical)
-    found = {_stem(word) for match in _WORD.finditer(text) if (word := match[0].partition("'")[0]) not in _STOP}
+    found = set()
+    for match in _WORD.finditer(text):
+        word = match[0].partition("'")[0]
+        if word not in _STOP and not _PERIOD_WORD.fullmatch(word):
+            found.add(_DIGITS.get(word) or _stem(word))
     for match in _HAN.finditer(text):
         for run in _FUNCTION_CHARACTERS.split(match[0]):
             found.update(run[index : index + 2] for index in range(len(run) - 1))

@@ -29,6 +29,9 @@ _DIFFERENCE = re.compile(
 _SUM = re.compile(
     r"(?ai)\btotal\w{0,3}\b|\bsum\b|\btogether\b|\bcombined\b|\baltogether\b|\bin aggregate\b|\boverall\b|合计|总计|共计|总额|总共|总和|合共|累计|之和|总"
 )
+_CHANGE_OF_PERCENT = re.compile(
+    r"(?ai)\b(?:change|increase|decrease|difference)\b[^.?]{0,24}\b(?:percent(?:age)?|rate|margin|share|yield)\b"
+)
 _AMOUNTS = frozenset({"money", "number", "count", "measure", "duration"})
 
 
@@ -39,6 +42,8 @@ def operations(claim: Quantity, text: str) -> tuple[Operation, ...]:
     if claim.kind in {"multiple", "doubling"}:
         return ("multiple",)
     average, difference = _AVERAGE.search(text), _DIFFERENCE.search(text)
+    if claim.kind == "percent" and _GROWTH.search(text):
+        return ("growth",)
     if average:
         return () if difference and _between(text, difference, average) else ("average",)
     if claim.kind == "percent":
@@ -59,8 +64,8 @@ def asks_percent_change(text: str) -> bool:
 
 
 def _of_percent(text: str, difference: bool) -> tuple[Operation, ...]:
-    if _GROWTH.search(text):
-        return ("growth",)
+    if _CHANGE_OF_PERCENT.search(text):
+        return ("difference",)
     if _SHARE.search(text):
         return ("share",)
     if _RATIO.search(text):

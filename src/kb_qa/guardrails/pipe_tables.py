@@ -10,7 +10,7 @@ from kb_qa.elements import Cell, Element, Origin, Table
 from kb_qa.geometry import BBox, Region
 
 _RULE = re.compile(r"(?a)\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
-_YEAR = re.compile(r"(?a)\D{0,3}(?:19|20)\d\d\D{0,2}")
+_YEAR = re.compile(r"(?a)\D{0,3}(?:19|20)\d\d(?:\D{0,2}|\s?\(\d\)|\s?[¹²³]|[*†])")
 _VALUE = re.compile(
     r"(?ai)[\s(（+~<>≈-]*(?:US|HK|NT|A|C|R)?[$€£¥]?\s*[(（-]?\s*[.]?\d[\d,.\s]*(?:[%‰)）*]|\(\d\)|[⁰¹²³⁴-⁹]|x|pp|bps|[KMB]"
     r"|[万亿千]*[元股人件]?|\s(?:million|billion|thousand|years?|days?))*\s*"

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from kb_qa.guardrails.characters import normalise
 from kb_qa.guardrails.headers import units_of_header, units_of_statement
-from kb_qa.guardrails.measures import CURRENCY_PREFIXES, SCALE_WORDS
+from kb_qa.guardrails.measures import CURRENCY_PREFIXES, DURATIONS, SCALE_WORDS
 
 _WORDS = r"thousands?|millions?|billions?|trillions?|lakhs?|crores?"
 _CURRENCY = (
@@ -70,6 +70,8 @@ def stated_in_header(text: str) -> Stated:
     units = units_of_header(_SPAN.sub("", plain))
     unit = next(iter(units)) if len(units) == 1 else ""
     named = unit if unit and unit not in {"%", "?"} and not _is_currency(unit) else ""
+    if named in DURATIONS and re.search(r"(?ai)\b(?:ended|ending|end|date|beginning)\b", plain):
+        named = ""
     return Stated(
         text=text.strip(),
         scale=next(iter(scales)) if len(scales) == 1 else None,
@@ -95,7 +97,8 @@ def stated_in_caption(text: str) -> Stated:
         text=match[0].strip() if match else text.strip()[:80],
         scale=next(iter(scales)) if len(scales) == 1 else None,
         currency=currency_named(near),
-        unit=unit if unit and unit not in {"%", "?"} and not _is_currency(unit) else "",
+        # `years ended`, `days sales outstanding`: a caption's time says when, and not what the cells count.
+        unit=unit if unit and unit not in {"%", "?", *DURATIONS} and not _is_currency(unit) else "",
         percent=unit == "%",
         ambiguous=len(scales) > 1,
     )

@@ -26,26 +26,53 @@ class Series:
         return tuple(fact for fact in self.facts if compatible(periods, fact.periods))
 
 
-def named_series(claim: Claim, facts: Iterable[Fact], kinds: frozenset[str]) -> list[Series]:
-    """The series of the given kinds that share words with the claim, the best first."""
-    groups: dict[tuple[str, frozenset[str], frozenset[str], bool], list[Fact]] = {}
+def named_series(
+    claim: Claim, facts: Iterable[Fact], kinds: frozenset[str], words: frozenset[str] | None = None
+) -> list[Series]:
+    """The series of the given kinds that share words (by default the claim's) with the facts, the best first."""
+    groups: dict[tuple[object, ...], list[Fact]] = {}
+    rows: dict[tuple[object, ...], list[Fact]] = {}
     for fact in facts:
         quantity = fact.quantity
-        if fact.cell is None or quantity.kind not in kinds or fact.number is None or fact.ambiguous:
+        if fact.cell is None or not fact.row_labels or quantity.kind not in kinds or fact.number is None:
             continue
-        key = fact.element_id, fact.labels, fact.context, quantity.kind == "percent"
-        groups.setdefault(key, []).append(fact)
-    words = claim.words if any(matched(each[0], claim.words) for each in groups.values()) else claim.all_words
+        if fact.ambiguous:
+            continue
+        percent = quantity.kind == "percent"
+        groups.setdefault((fact.element_id, fact.labels, fact.context, percent), []).append(fact)
+        rows.setdefault((fact.element_id, fact.cell[0], percent), []).append(fact)
+    if words is None:
+        own = any(matched(each[0], claim.words) for each in groups.values())
+        words = claim.words if own else claim.all_words
     text = (claim.question if claim.bare else f"{claim.text}\n{claim.question}").lower()
-    found = []
-    for group in groups.values():
-        said = matched(group[0], words)
-        if not said:
-            continue
-        missing = unmatched(group[0], words)
-        ordered = tuple(sorted(group, key=_order))
-        found.append(Series(ordered, 2 * len(said) - missing, missing, said, _mention(group[0], said, text)))
-    return sorted(found, key=lambda each: (-each.score, each.missing, each.facts[0].cell or (0, 0)))
+    found = [_series(group, words, text) for group in groups.values()]
+    found += [_series(group, words, text) for row in rows.values() if (group := _across(row, words))]
+    kept = [each for each in found if each.matched]
+    return sorted(kept, key=lambda each: (-each.score, each.missing, each.facts[0].cell or (0, 0)))
+
+
+def _series(group: Sequence[Fact], words: frozenset[str], text: str) -> Series:
+    said = matched(group[0], words)
+    labels = group[0].labels if len({fact.labels for fact in group}) == 1 else group[0].row_labels
+    missing = len(labels - words)
+    return Series(tuple(sorted(group, key=_order)), 2 * len(said) - missing, missing, said, _mention(group[0], said, text))
+
+
+def _across(row: Sequence[Fact], words: frozenset[str]) -> list[Fact]:
+    """A row whose columns are labelled differently for each period: of each, the column that the words fit best."""
+    by_year: dict[str, list[Fact]] = {}
+    for fact in row:
+        if year := year_of(fact):
+            by_year.setdefault(year, []).append(fact)
+    if len(by_year) < 2 or len({fact.labels for facts in by_year.values() for fact in facts}) == 1:
+        return []
+    chosen = []
+    for facts in by_year.values():
+        scored = sorted(((len(matched(fact, words)), -unmatched(fact, words)) for fact in facts), reverse=True)
+        if len(scored) > 1 and scored[0] == scored[1]:
+            return []
+        chosen.append(max(facts, key=lambda fact: (len(matched(fact, words)), -unmatched(fact, words))))
+    return chosen if len({fact.labels for fact in chosen}) > 1 else []
 
 
 def best(series: Sequence[Series]) -> list[Series]:
