@@ -138,7 +138,8 @@ class _Grid:
         self.element, self.table, self.locale, self.aliases = element, table, locale, aliases
         self.body = [cell for cell in table.cells if not cell.header and (cell.column_headers or cell.row_headers)]
         self.lexed = {(cell.row, cell.column): lex(cell.text, locale=locale) for cell in self.body}
-        corner = [cell.text for cell in table.cells if cell.header and not cell.row_headers]
+        first = min((cell.row for cell in self.body), default=0)
+        corner = [cell.text for cell in table.cells if cell.header and cell.row < first and cell.column == 0]
         captions = [*reversed(table.caption.splitlines()), *table.notes]
         self.whole = self._whole(captions, corner, around)
         self.currencies = self._column_currencies()

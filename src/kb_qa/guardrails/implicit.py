@@ -266,6 +266,9 @@ def _share(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
     for first, second in _sides(claim, facts, text) or _two(claim, facts, _AMOUNTS):
         if _number(second):
             value = CONTEXT.multiply(CONTEXT.divide(_number(first), _number(second)), factor)
+            value = abs(value) if first.neutral or second.neutral else value
+            if factor == _HUNDRED and abs(value) > _HUNDRED and "ratio" not in text.lower():
+                continue  # a part is no larger than its whole
             yield Derived("share", "{0}/{1}", (first, second), value)
     whole = _column(claim, facts)
     if claim.quantity.kind != "percent" or not whole or not says_total(text):

@@ -45,6 +45,8 @@ _CURRENCY_NAMES = re.compile(
 )
 # `53 weeks`, `12 months ended` name a span of time, and no unit.
 _SPAN = re.compile(r"(?ai)(?:\d+|\b(?:one|two|three|six|nine|twelve))[- ](?:weeks?|months?|days?|years?)\b")
+# `per $ million of revenues` is a denominator.
+_PER_SCALE = re.compile(rf"(?ai)\bper (?:{_CURRENCY} ?)?(?:{_WORDS})\b")
 _MORE_NAMES = {"NT dollars": "TWD", "元": "CNY", "U.S. $": "USD", "euros": "EUR", "renminbi": "CNY"}
 
 
@@ -132,7 +134,8 @@ def _is_currency(unit: str) -> bool:
 def _scales(text: str, *, header: bool) -> frozenset[int]:
     found = {_power(match) for match in _STATEMENT.finditer(text)}
     if header:
-        found |= {_power(match) for match in _IN_HEADER.finditer(text)}
+        text = _PER_SCALE.sub(" ", text)
+        found = {_power(match) for pattern in (_STATEMENT, _IN_HEADER) for match in pattern.finditer(text)}
     return frozenset(found)
 
 
