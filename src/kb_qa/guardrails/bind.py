@@ -99,18 +99,21 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
         other = next((each for each in facts if _is_sibling(each, fact) and each.periods), None)
         if other is not None and compatible(claim.periods, other.periods):
             return Binding(fact, "B2", other)
+    if _is_day(fact.quantity):
+        return Binding(fact)  # the day of a month is a date, and nothing else competes for it
     group = kind_group(claim.quantity)
-    mine, missing = matched(fact, words), unmatched(fact, words)
+    mine = matched(fact, words)
     best: Fact | None = None
     for rival in facts:
         if rival.element_id != fact.element_id or id(rival) in matching or rival.quantity.role != "figure":
             continue
         if kind_group(rival.quantity) != group or not compatible(claim.periods, rival.periods):
             continue
-        theirs = matched(rival, words)
-        if not _is_better(fact, rival, (mine, missing), (theirs, unmatched(rival, words))):
+        if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
+            continue  # a column of changes has no period to compete with
+        if not _is_better(fact, rival, words):
             continue
-        if best is None or len(theirs) > len(matched(best, words)):
+        if best is None or len(matched(rival, words)) > len(matched(best, words)):
             best = rival
     if best is not None:
         return Binding(fact, "B3", best)
@@ -119,15 +122,26 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
     return Binding(fact)
 
 
-def _is_better(
-    fact: Fact, rival: Fact, mine: tuple[frozenset[str], int], theirs: tuple[frozenset[str], int]
-) -> bool:
-    """B3: the words fit the rival at least as well in what they say and in what they leave out, and better in one."""
+def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
+    """B3: the words fit the rival at least as well in what they say and in what they leave out, and better in one.
+
+    In text only figures of one sentence compete, by the words of their own clauses.
+    """
     if fact.cell is None or rival.cell is None:
-        return fact.cell is None and rival.cell is None and theirs[0] > mine[0]
-    if not theirs[0] >= mine[0] or theirs[1] > mine[1]:
+        if rival.cell is not None or fact.cell is not None or rival.sentence != fact.sentence:
+            return False
+        return (rival.labels & words) > (fact.labels & words)
+    if not fact.row_labels or not rival.row_labels:
+        return False  # a header's own numeral: a footnote mark, a term
+    mine, theirs = matched(fact, words), matched(rival, words)
+    missing, left_out = unmatched(fact, words), unmatched(rival, words)
+    if not theirs >= mine or left_out > missing:
         return False
-    return theirs[0] > mine[0] or theirs[1] < mine[1]
+    return theirs > mine or left_out < missing
+
+
+def _is_day(quantity: Quantity) -> bool:
+    return quantity.kind == "duration" and quantity.unit == "day" and quantity.raw.endswith("日")
 
 
 def _is_sibling(other: Fact, fact: Fact) -> bool:

@@ -14,7 +14,9 @@ from kb_qa.guardrails.bind import Claim, bind, compatible
 from kb_qa.guardrails.derivation import Derived, agrees
 from kb_qa.guardrails.expressions import Literal, Named, Node, Operation, apply, operands, parse
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
+from kb_qa.guardrails.series import year_of
 from kb_qa.guardrails.values import kind_group
 
 MARK = re.compile(r"[ \u00a0]?⟦([^⟦⟧]{0,400})⟧")
@@ -107,6 +109,12 @@ class _Proof:
             return Failure("period")
         return self._computed(chosen)
 
+    def _is_between(self, fact: Fact) -> bool:
+        """A year inside the range that the claim names, where there are operands for more than its ends."""
+        years = sorted(part for parts in self.claim.periods for part in parts if part[0] == "y")
+        year = year_of(fact)
+        return len(self.resolved) > 2 and len(years) > 1 and years[0] < year < years[-1]
+
     def _facts_of(self, operand: Literal | Named) -> list[Fact]:
         if isinstance(operand, Named):
             return [self.ledger[operand.name]] if operand.name in self.ledger else []
@@ -122,7 +130,9 @@ class _Proof:
             bindings = [bind(_for(wide, fact), [fact], self.facts, matching)[0] for fact in found]
             bound = [binding.fact for binding in bindings if not binding.rule]
             if bound:
-                chosen[key] = next((fact for fact in bound if fact.periods), bound[0])
+                # `21.0% - 21.0%`: two operands of one print are two facts
+                free = [fact for fact in bound if not any(fact is other for other in chosen.values())] or bound
+                chosen[key] = next((fact for fact in free if fact.periods), free[0])
             else:
                 open_[key] = [binding.fact for binding in bindings if binding.rule in {"B1", "B2"}]
                 if not open_[key]:
@@ -131,14 +141,20 @@ class _Proof:
                     return Failure("misbound", f"{detail} / {rival.printed} ({rival.label})" if rival else detail)
         for key, found in open_.items():
             beside = [fact for fact in found if any(_same_series(fact, other) for other in chosen.values())]
-            if not beside or len(self.claim.periods) != 1:
+            if len(self.claim.periods) != 1:
+                beside = [fact for fact in beside if self._is_between(fact)]
+            if not beside:
                 return Failure("misbound", f"{found[0].printed} ({found[0].label})")
             chosen[key] = beside[0]
         return chosen
 
     def _covers_periods(self, chosen: Sequence[Fact]) -> bool:
+        """Every period named has an operand; a 0 stands for a cell that prints a dash."""
         dated = [fact.periods for fact in chosen if fact.periods]
-        return not dated or all(any(compatible([each], periods) for periods in dated) for each in self.claim.periods)
+        named = {_core(each) for each in self.claim.periods}
+        missing = [each for each in named if not any(compatible([each], periods) for periods in dated)]
+        zeros = sum(isinstance(each, Literal) and not each.value for each in operands(self.tree))
+        return not dated or len(missing) <= zeros
 
     def _computed(self, chosen: Mapping[int, Fact]) -> Derived | Failure:
         self.used, self.names = [], []
@@ -183,6 +199,10 @@ class _Proof:
         self.names.append(f"{{{self.used.index(fact)}}}")
         number = fact.number or Decimal(0)
         return _Term(abs(number) if isinstance(node, Literal) else number, _dimension(fact.quantity))
+
+
+def _core(parts: Parts) -> Parts:
+    return frozenset(part for part in parts if part[0] == "y") or parts
 
 
 def _for(claim: Claim, fact: Fact) -> Claim:
@@ -237,9 +257,13 @@ def _applied(operator: str, terms: Sequence[_Term]) -> _Term:
     if operator == "/":
         if dimensions[1] == "const":
             return _Term(value, first)
+        if dimensions[1] == "percent" and first not in {"percent", "pp", "const"}:
+            return _Term(CONTEXT.multiply(value, _HUNDRED), first)  # the whole of which so much is the part
         same = first == dimensions[1] or {first, dimensions[1]} <= {"percent", "pp"}
         return _Term(value, "ratio" if same else "mixed")
     rest = set(dimensions) - {"const"}
+    if operator == "-" and dimensions == ["const", "percent"] and terms[0].value == ONE:
+        return _Term(CONTEXT.subtract(ONE, CONTEXT.divide(terms[1].value, _HUNDRED)), "ratio")  # 1-15%
     if len(rest) > 1 and rest != {"percent", "pp"}:
         raise ValueError(f"{' and '.join(sorted(rest))} do not add up")
     if "const" in dimensions and rest and rest != {"ratio"} and any(term.value for term in terms if term.dimension == "const"):

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 
 from kb_qa.elements import Cell, Element, Table
 from kb_qa.geometry import BBox
 from kb_qa.guardrails.directions import LEVEL, Direction, direction_at, direction_of_cell, is_naturally_negative
-from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens
+from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens, union
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import CONTEXT, Kind, Quantity
 from kb_qa.guardrails.scopes import Stated, nearest, stated_in_caption, stated_in_header
 from kb_qa.guardrails.units import split_units
-from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows
+from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
 
 _TOTAL = "total"  # what a row of figures without a label is
 
@@ -85,6 +86,12 @@ def facts_of(
     return tuple(_Grid(element, element.table, around, locale, aliases).facts())
 
 
+@lru_cache(maxsize=4096)
+def _lexed(text: str, locale: str) -> tuple[Quantity, ...]:
+    """Headers repeat from cell to cell."""
+    return lex(text, locale=locale)
+
+
 def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fact]:
     section = tokens(" ".join(element.section), aliases)
     region = element.regions[0] if element.regions else None
@@ -93,7 +100,7 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
         quantities = lex(sentence, locale=locale)
         own = windows(sentence, quantities)
         blank = masked(sentence, quantities) if own else ""
-        around = tokens(sentence, aliases) | section if quantities else section
+        around = tokens(without_periods(sentence, quantities), aliases) | section if quantities else section
         named = sentence_periods(quantities)
         for quantity in quantities:
             window = own.get(quantity.start)
@@ -143,6 +150,7 @@ class _Grid:
         captions = [*reversed(table.caption.splitlines()), *table.notes]
         self.whole = self._whole(captions, corner, around)
         self.currencies = self._column_currencies()
+        self.percents = self._percent_columns()
         self.periods = self._periods(table.caption)
         self.context = tokens(f"{table.caption} {' '.join(element.section)}", aliases)
 
@@ -180,8 +188,8 @@ class _Grid:
     def _cell(self, cell: Cell) -> Iterator[Fact]:
         row, column = cell.row_headers[-1] if cell.row_headers else "", " ".join(cell.column_headers)
         scope = self._scope(cell)
-        own = tokens(f"{row or _TOTAL} {column}", self.aliases)
-        above = tokens(" ".join(cell.row_headers[:-1]), self.aliases) | self.context
+        own = self._tokens(row or _TOTAL) | union(self._tokens(header) for header in cell.column_headers)
+        above = union(self._tokens(header) for header in cell.row_headers[:-1]) | self.context
         periods = self._cell_periods(cell)
         single = sum(is_counted(each) for each in self.lexed[cell.row, cell.column]) == 1
         for quantity in self.lexed[cell.row, cell.column]:
@@ -192,7 +200,7 @@ class _Grid:
                 row=row,
                 column=column,
                 labels=own if single else own | tokens(cell.text, self.aliases),
-                row_labels=tokens(row or _TOTAL, self.aliases),
+                row_labels=self._tokens(row or _TOTAL),
                 context=above,
                 periods=periods,
                 direction=direction_of_cell(f"{row} {column}", negative),
@@ -201,6 +209,9 @@ class _Grid:
                 currency_source=scope.currency_source if scaled.currency and not quantity.currency else "",
                 ambiguous=scope.ambiguous and quantity.kind in _SCALED_KINDS and not quantity.scale,
             )
+
+    def _tokens(self, text: str) -> frozenset[str]:
+        return tokens(without_periods(text, _lexed(text, self.locale)), self.aliases)
 
     def _whole(self, captions: Sequence[str], corner: Sequence[str], around: Sequence[str]) -> Stated:
         """What is stated for the whole table; scale and currency may come from different places."""
@@ -225,6 +236,15 @@ class _Grid:
             found.setdefault(column, set()).update(each.currency for each in quantities if each.currency)
         return {column: next(iter(names)) for column, names in found.items() if len(names) == 1}
 
+    def _percent_columns(self) -> frozenset[int]:
+        """Columns whose first figure prints `%` and none a currency: the plain numbers below are percentages too."""
+        first: dict[int, bool] = {}
+        for cell in self.body:
+            figures = [each for each in self.lexed[cell.row, cell.column] if is_counted(each)]
+            if figures and cell.column not in first:
+                first[cell.column] = figures[0].kind == "percent"
+        return frozenset(column for column, percent in first.items() if percent and column not in self.currencies)
+
     def _periods(self, caption: str) -> tuple[Parts, ...]:
         found = [parts for each in lex(caption, locale=self.locale) if (parts := parts_of(each))]
         return tuple(found) if len(found) == 1 else ()
@@ -233,7 +253,7 @@ class _Grid:
         """Row and column compose (`Q3` and 2024); else the caption's only period."""
         composed: Parts = frozenset()
         for header in (*cell.column_headers, *cell.row_headers):
-            for quantity in lex(header, locale=self.locale):
+            for quantity in _lexed(header, self.locale):
                 parts = parts_of(quantity)
                 if parts and not _conflict(composed, parts):
                     composed |= parts
@@ -249,7 +269,7 @@ class _Grid:
         printed = self.currencies.get(cell.column, "")
         # A header that spans columns of money and of percent says nothing of those that print a currency.
         named = [*row[:1], *(each for each in column if not (printed and each.percent))]
-        percent = any(each.percent for each in named)
+        percent = any(each.percent for each in named) or cell.column in self.percents
         stated = nearest([*column, *row, self.whole]) or Stated()
         local = nearest([*column, *row])
         unscaled = any(each.unscaled for each in named) and local is None

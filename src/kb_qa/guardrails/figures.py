@@ -28,7 +28,7 @@ from kb_qa.guardrails.messages import refusal_text
 from kb_qa.guardrails.replacements import unit_text
 from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.units import split_units
-from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows
+from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
 
 _log = logging.getLogger(__name__)
 
@@ -110,7 +110,8 @@ def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy
 def _asked(question: str, policy: Policy) -> Asked:
     quantities = lex(question, locale=policy.locale or "en")
     echoes = frozenset((each.kind, each.shown_value) for each in quantities)
-    return Asked(question, tokens(question, policy.aliases), quantities, echoes)
+    words = tokens(without_periods(question, quantities), policy.aliases)
+    return Asked(question, words, quantities, echoes)
 
 
 @dataclass(slots=True)

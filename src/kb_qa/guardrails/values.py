@@ -57,7 +57,8 @@ def compare(claim: Quantity, fact: Fact) -> Comparison:
         return agreement
     if fact.ambiguous:
         return Comparison(objection="ambiguous")
-    if not is_same_currency(claim.currency, printed.currency):
+    same_sign = claim.currency.endswith("?") and claim.currency[0] in printed.raw
+    if not same_sign and not is_same_currency(claim.currency, printed.currency):
         return Comparison(objection="currency")
     if claim.basis and printed.basis and claim.basis != printed.basis:
         return Comparison(objection="kind")

@@ -48,6 +48,7 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
     blank = masked(text, quantities)
     han = _HAN.search(text) is not None
     periods = [(each, parts) for each in quantities if (parts := parts_of(each)) and each.role == "figure"]
+    undated = masked(text, [each for each, _ in periods])
     found: dict[int, Window] = {}
     left = 0
     for index, figure in enumerate(figures):
@@ -55,7 +56,7 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
         limit = len(text) if last else figures[index + 1].start
         stop = _STOP.search(blank, figure.end, limit)
         right = stop.start() if stop else (limit if last or not han else figure.end)
-        said = f"{text[left : figure.start]} {text[figure.end : right]}"
+        said = f"{undated[left : figure.start]} {undated[figure.end : right]}"
         own = tuple(parts for each, parts in periods if left <= each.start < right)
         found[figure.start] = Window(_without(said), own)
         left = right
@@ -63,7 +64,17 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
 
 
 def sentence_periods(quantities: Sequence[Quantity]) -> tuple[Parts, ...]:
-    return tuple(parts for each in quantities if each.role == "figure" and (parts := parts_of(each)))
+    """The periods of a sentence; in `Q4 2019 and 2018` the second may be a fourth quarter too."""
+    found = [parts for each in quantities if each.role == "figure" and (parts := parts_of(each))]
+    within = {part for parts in found for part in parts if part[0] in "QH"}
+    if len(within) == 1:
+        found += [parts | within for parts in found if all(part[0] == "y" for part in parts)]
+    return tuple(dict.fromkeys(found))
+
+
+def without_periods(text: str, quantities: Sequence[Quantity]) -> str:
+    """`text` with its periods blanked: the 31 of December 31 is no label."""
+    return _without(masked(text, [each for each in quantities if each.kind in PERIOD_KINDS]))
 
 
 def _without(text: str) -> str:
