@@ -27,6 +27,8 @@ _FILLER = re.compile(
     r"|and|during|for|fiscal|over-year)(?![a-z])|-|year-on-year|year-over-year|率|了|约|近|幅|逾|超过|超|达|为|是|同比|环比|年|度"
     r"|不足|不到|高达|仅|又|再|均|也|额|分别)*"
 )
+# `cut rates by 150 basis points`: the object stands between
+_BY = re.compile(r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} by(?: (?:about|around|approximately|some|over|nearly|almost))? ?|将.{1,12}")
 _TO = re.compile(r"(?ai)(?:\bto\b|至|到)")
 _RIGHT = re.compile(
     r"(?ai)[\s-]*(?:year[ -]o(?:n|ver)[ -]year |annual |net |revenue |sales )?"
@@ -71,7 +73,7 @@ def direction_at(masked: str, start: int, end: int) -> Direction:
         between = left[match.end() :]
         if _TO.search(between):
             break
-        if _FILLER.fullmatch(between):
+        if _FILLER.fullmatch(between) or _BY.fullmatch(between):
             return Direction(True, _sign(match))
     right = _RIGHT.match(masked, end)
     return Direction(True, _sign(right)) if right else LEVEL

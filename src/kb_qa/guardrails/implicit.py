@@ -213,7 +213,7 @@ def _sum(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
     del text
     groups = [*_over_periods(claim, facts), *_over_periods(claim, facts, total=True)] if len(claim.periods) > 1 else []
     groups += [pair for pair in _two(claim, facts, _kinds(claim)) if _usable(claim, pair)]
-    whole = _column(claim, facts)
+    whole = _column(claim, facts, _kinds(claim))
     if not groups and whole:
         groups.append(whole)
     for group in groups:
@@ -221,11 +221,11 @@ def _sum(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
         yield Derived("sum", expression, group, _total(group))
 
 
-def _column(claim: Claim, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+def _column(claim: Claim, facts: Sequence[Fact], kinds: frozenset[str]) -> tuple[Fact, ...]:
     """All rows of the column that the words fit best, where no row is printed as their total."""
     columns: dict[tuple[str, int], list[Fact]] = {}
     for fact in facts:
-        if fact.cell is not None and fact.quantity.kind in _kinds(claim) and compatible(claim.periods, fact.periods):
+        if fact.cell is not None and fact.row_labels and fact.quantity.kind in kinds and compatible(claim.periods, fact.periods):
             columns.setdefault((fact.element_id, fact.cell[1]), []).append(fact)
     scored = [
         (len((group[0].labels - group[0].row_labels | group[0].context) & claim.all_words), group)
@@ -255,6 +255,7 @@ def _sides(claim: Claim, facts: Sequence[Fact], text: str) -> list[tuple[Fact, F
             for other in theirs.at(claim.periods)
             if one is not other and one.element_id == other.element_id
             if one.periods == other.periods and _same_column(one, other)
+            if not says_total(whole) or "total" in other.labels | other.context
         }
         if 0 < len(pairs) <= _HALVES:
             return [*pairs.values()]
@@ -270,7 +271,7 @@ def _share(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
             if factor == _HUNDRED and abs(value) > _HUNDRED and "ratio" not in text.lower():
                 continue  # a part is no larger than its whole
             yield Derived("share", "{0}/{1}", (first, second), value)
-    whole = _column(claim, facts)
+    whole = _column(claim, facts, _AMOUNTS)
     if claim.quantity.kind != "percent" or not whole or not says_total(text):
         return
     total = _total(whole)

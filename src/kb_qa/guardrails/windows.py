@@ -13,6 +13,7 @@ _STOP = re.compile(
     r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|up|down|whereas|or)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
 )
 _RESPECTIVELY = re.compile(r"(?ai)\brespectively\b|\brespective\b|分别|依次")
+_SPAN = re.compile(r"(?ai)(?:between|from|从|由|自)?\s*\x00{4,}\s*(?:and|to|through|至|到|和|[-–—,、])\s*\x00{4,}")
 _PARTS = re.compile(r"(?ai)\s*(?:[,，、;；]\s*(?:and\s+)?|\band\b|和|与|及|以及)\s*")
 _HAN = re.compile("[\u3400-\u9fff]")
 
@@ -49,6 +50,9 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
     han = _HAN.search(text) is not None
     periods = [(each, parts) for each in quantities if (parts := parts_of(each)) and each.role == "figure"]
     undated = masked(text, [each for each, _ in periods])
+    for match in _SPAN.finditer(undated):
+        # `between 2023 and 2024` is one place: its `and` ends no window
+        blank = blank[: match.start()] + "~" * len(match[0]) + blank[match.end() :]
     found: dict[int, Window] = {}
     left = 0
     for index, figure in enumerate(figures):
