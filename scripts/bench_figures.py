@@ -61,9 +61,7 @@ def by_guard(case: FigureCase) -> tuple[bool, str]:
     figures = outcome.figures
     if case.keyword:
         spans = [match.span() for match in re.finditer(re.escape(case.keyword), outcome.visible)]
-        figures = tuple(
-            each for each in figures if any(each.start < end and start < each.end for start, end in spans)
-        )
+        figures = tuple(each for each in figures if any(each.start < end and start < each.end for start, end in spans))
     wrong = [each for each in figures if not each.supported]
     why = "; ".join(f"{each.raw}: {each.status} {each.reason}" for each in wrong or figures)
     return not wrong, why

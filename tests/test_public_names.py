@@ -9,8 +9,8 @@ import kb_qa
 
 PUBLIC = (
     "AnswerEvent BBox Block Cell Chunk Citation Context Element Figure Filters Hit KbQaError KnowledgeBase Located "
-    "Page Question Region Settings Table Verdict Word block_rects build_citation build_context citation_from_metadata "
-    "clip_region find_all locate open_knowledge_base"
+    "Page Question Region Settings Table Verdict Word block_rects build_citation build_context check_figures "
+    "citation_from_metadata clip_region find_all locate open_knowledge_base"
 ).split()
 
 

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?a)\d[\d,]*(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class FigureCase:
-    """One answer to check. `keyword` limits the judgement to the figures inside it; `unsupported` is what must be named."""
+    """One answer to check. Only figures inside `keyword` are judged, where it is given; `unsupported` must be named."""
 
     set: str
     id: str
@@ -176,5 +176,3 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip():
             yield json.loads(line)
-
-

@@ -17,7 +17,7 @@ Rule = Literal["", "B1", "B2", "B3", "unbound"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A figure with what its sentence says of it. `words` is W(c), `periods` P(c); `all_words` adds sentence and question.
+    """A figure and what its sentence says of it. `words` is W(c), `periods` P(c), `all_words` sentence and question.
 
     `bare`: the sentence has no words of its own, and the question's stand for them. `loss`: words that make a negative
     fact positive stand beside it.
@@ -62,16 +62,17 @@ def _is_compatible(claimed: Parts, printed: Parts) -> bool:
             return False
         if years.isdisjoint(known):
             return False
-    mine, theirs = _parts(claimed), _parts(printed)
-    if mine != theirs:
+    within, other = _parts(claimed), _parts(printed)
+    if within != other:
         months = any(part[0] == "m" for part in claimed | printed)
-        if not months or (mine and theirs):
+        if not months or (within and other):
             return False
-    for kind in "md":
-        mine, theirs = ({part for part in parts if part[0] == kind} for parts in (claimed, printed))
-        if mine and theirs and mine != theirs:
-            return False
-    return True
+    return all(_agree(claimed, printed, kind) for kind in "md")
+
+
+def _agree(claimed: Parts, printed: Parts, kind: str) -> bool:
+    mine, theirs = ({part for part in parts if part[0] == kind} for parts in (claimed, printed))
+    return not mine or not theirs or mine == theirs
 
 
 def _years(parts: Parts) -> frozenset[str]:
@@ -101,25 +102,22 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
             return Binding(fact, "B2", other)
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
-    group = kind_group(claim.quantity)
-    mine = matched(fact, words)
-    best: Fact | None = None
-    for rival in facts:
-        if rival.element_id != fact.element_id or id(rival) in matching or rival.quantity.role != "figure":
-            continue
-        if kind_group(rival.quantity) != group or not compatible(claim.periods, rival.periods):
-            continue
-        if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
-            continue  # a column of changes has no period to compete with
-        if not _is_better(fact, rival, words):
-            continue
-        if best is None or len(matched(rival, words)) > len(matched(best, words)):
-            best = rival
-    if best is not None:
-        return Binding(fact, "B3", best)
-    if claim.all_words and not mine and not matched(fact, claim.all_words):
+    rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
+    better = [rival for rival in rivals if _is_better(fact, rival, words)]
+    if better:
+        return Binding(fact, "B3", max(better, key=lambda rival: len(matched(rival, words))))
+    if claim.all_words and not matched(fact, words) and not matched(fact, claim.all_words):
         return Binding(fact, "unbound")
     return Binding(fact)
+
+
+def _competes(claim: Claim, fact: Fact, rival: Fact) -> bool:
+    """Whether a fact of another value could be what the claim means."""
+    if rival.element_id != fact.element_id or rival.quantity.role != "figure":
+        return False
+    if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
+        return False  # a column of changes has no period to compete with
+    return kind_group(rival.quantity) == kind_group(claim.quantity) and compatible(claim.periods, rival.periods)
 
 
 def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
@@ -155,8 +153,10 @@ def _is_sibling(other: Fact, fact: Fact) -> bool:
 
 
 def _named(claim: Claim, fact: Fact, facts: Sequence[Fact]) -> Fact | None:
-    """What stands where the claim's period points: the same row, another column; else the best-matched of the period."""
-    row = [each for each in facts if _is_sibling(each, fact) and each.periods and compatible(claim.periods, each.periods)]
+    """What stands where the claim's period points: the same row, else the best-matched of the period."""
+    row = [
+        each for each in facts if _is_sibling(each, fact) and each.periods and compatible(claim.periods, each.periods)
+    ]
     if row:
         return row[0]
     group = kind_group(claim.quantity)

@@ -253,7 +253,8 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
     (
         None,
         _pattern(
-            r"(?<![A-Za-z0-9])(?:FY|fiscal|financial year|fiscal year|FYE|F(?=[1-3]\d(?![0-9A-Za-z-]))) ?(?:year )?(?:ended )?'?"
+            r"(?<![A-Za-z0-9])(?:FY|fiscal|financial year|fiscal year|FYE"
+            r"|F(?=[1-3]\d(?![0-9A-Za-z-]))) ?(?:year )?(?:ended )?'?"
             r"(?P<year>(?:19|20)\d\d|\d\d)(?:[-/]\d\d)?(?![0-9%]|[.,]\d)",
             "ai",
         ),

@@ -28,7 +28,9 @@ _FILLER = re.compile(
     r"|不足|不到|高达|仅|又|再|均|也|额|分别)*"
 )
 # `cut rates by 150 basis points`: the object stands between
-_BY = re.compile(r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} by(?: (?:about|around|approximately|some|over|nearly|almost))? ?|将.{1,12}")
+_BY = re.compile(
+    r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} by(?: (?:about|around|approximately|some|over|nearly|almost))? ?|将.{1,12}"
+)
 _TO = re.compile(r"(?ai)(?:\bto\b|至|到)")
 _RIGHT = re.compile(
     r"(?ai)[\s-]*(?:year[ -]o(?:n|ver)[ -]year |annual |net |revenue |sales )?"
@@ -37,12 +39,14 @@ _RIGHT = re.compile(
     r"|的?(?P<up_han>增长|增幅|涨幅|升幅)|的?(?P<down_han>降幅|跌幅|下降|降低)"
 )
 _LOSS = re.compile(
-    r"(?ai)\b(?:loss(?:es)?|declin\w{1,3}|decreas\w{1,3}|deficit|negative|outflow\w?|minus|used in|fell|down|drop\w{0,4}"
+    r"(?ai)\b(?:loss(?:es)?|declin\w{1,3}|decreas\w{1,3}|deficit|negative|outflow\w?|minus|used in|fell|down"
+    r"|drop\w{0,4}"
     r"|reduc\w{1,5}|lower\w{0,3}|repaid|paid|benefit|expenses?|costs?|charges?|provisions?|deduct\w{2,5}|write-?offs?"
     r"|impairments?|allowances?|credit)\b|亏损|亏|净流出|减少|下降|负|损失|支出|费用|跌|降"
 )
 _NEUTRAL = re.compile(
-    r"(?ai)\b(?:liabilit\w{1,3}|loss(?:es)?|expenses?|costs?|provisions?|forfeit\w{0,4}|used (?:in|for)|payments?|repayments?"
+    r"(?ai)\b(?:liabilit\w{1,3}|loss(?:es)?|expenses?|costs?|provisions?|forfeit\w{0,4}|used (?:in|for)"
+    r"|payments?|repayments?"
     r"|purchases?|paid|payables?|debts?|borrowings?|deductions?|charges?|taxe?s?|dividends?|exercised|cancell?ed|vested|released"
     r"|allowances?|depreciation|amorti[sz]ation|impairments?|write-?offs?|reductions?|deficit|obligations?|interest|less"
     r"|capital expenditures?|repurchases?|treasury|settle\w{0,6}|expired?|disposals?|dispositions?|additions?|investing"

@@ -66,9 +66,7 @@ def _enumerator(quantity: Quantity, text: str, materials: Materials, place: Plac
     number = int(quantity.shown_value) if quantity.shown_value.isdigit() else None
     follows = number in {1, before + 1}
     if number and follows and not is_counting_label(text, *quantity.span, strict=False):
-        return replace(
-            outcome_of(quantity, "exempt", reason_text("exempt_enum", language)), number=str(number)
-        )
+        return replace(outcome_of(quantity, "exempt", reason_text("exempt_enum", language)), number=str(number))
     if any(each.quantity.role == "enum" and each.printed == quantity.raw for each in materials.facts):
         return outcome_of(quantity, "exempt", reason_text("exempt_enum", language))
     return outcome_of(quantity, "unsupported", reason_text("enum", language, raw=quantity.raw))
@@ -95,9 +93,7 @@ def _name(quantity: Quantity, materials: Materials, question: Question, place: P
     return outcome_of(quantity, "unsupported", reason_text("unsupported", place[0], raw=quantity.raw))
 
 
-def _period(
-    quantity: Quantity, text: str, materials: Materials, question: Question, place: Place
-) -> FigureOutcome:
+def _period(quantity: Quantity, text: str, materials: Materials, question: Question, place: Place) -> FigureOutcome:
     for source in _sources(materials, place[2]):
         if is_named(quantity, source.periods):
             wanted = parts_of(quantity)
@@ -112,7 +108,7 @@ def _period(
 
 
 def _soft(quantity: Quantity, text: str, materials: Materials, language: str) -> FigureOutcome:
-    """V11: refused where a source counts the same noun otherwise, counted where rows or list items agree, else let be."""
+    """V11: refused where a source counts the same noun otherwise, counted where rows or items agree, else let be."""
     said = contradiction(quantity, text, _said(materials))
     if said:
         return outcome_of(quantity, "unsupported", reason_text("soft", language, raw=quantity.raw, mine=said))

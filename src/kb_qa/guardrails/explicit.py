@@ -44,7 +44,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A value with its dimension: `const`, `ratio`, `percent`, `mixed`, or a group of kinds (`amount`, `measure:km`)."""
+    """A value and its dimension: `const`, `ratio`, `percent`, `mixed`, or a group of kinds (`amount`, `measure:km`)."""
 
     value: Decimal
     dimension: str
@@ -151,7 +151,7 @@ class _Proof:
     def _covers_periods(self, chosen: Sequence[Fact]) -> bool:
         """Every period named has an operand; a 0 stands for a cell that prints a dash."""
         dated = [fact.periods for fact in chosen if fact.periods]
-        named = {_core(each) for each in self.claim.periods}
+        named = {_named_years(each) for each in self.claim.periods}
         missing = [each for each in named if not any(compatible([each], periods) for periods in dated)]
         zeros = sum(isinstance(each, Literal) and not each.value for each in operands(self.tree))
         return not dated or len(missing) <= zeros
@@ -160,7 +160,7 @@ class _Proof:
         self.used, self.names = [], []
         try:
             term = self._term(self.tree, chosen)
-        except (ValueError, DecimalException) as error:
+        except (ValueError, TypeError, DecimalException) as error:
             return Failure("dimension", str(error))
         value = _in_unit_of(self.claim.quantity, term)
         if value is None:
@@ -201,7 +201,7 @@ class _Proof:
         return _Term(abs(number) if isinstance(node, Literal) else number, _dimension(fact.quantity))
 
 
-def _core(parts: Parts) -> Parts:
+def _named_years(parts: Parts) -> Parts:
     return frozenset(part for part in parts if part[0] == "y") or parts
 
 
@@ -266,7 +266,12 @@ def _applied(operator: str, terms: Sequence[_Term]) -> _Term:
         return _Term(CONTEXT.subtract(ONE, CONTEXT.divide(terms[1].value, _HUNDRED)), "ratio")  # 1-15%
     if len(rest) > 1 and rest != {"percent", "pp"}:
         raise ValueError(f"{' and '.join(sorted(rest))} do not add up")
-    if "const" in dimensions and rest and rest != {"ratio"} and any(term.value for term in terms if term.dimension == "const"):
+    if (
+        "const" in dimensions
+        and rest
+        and rest != {"ratio"}
+        and any(term.value for term in terms if term.dimension == "const")
+    ):
         raise ValueError("a constant is added to a quantity")
     return _Term(value, next(iter(rest), "const"))
 

@@ -12,9 +12,10 @@ Nothing else is read: no other name, no attribute, no comparison. Where a comma 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
+from functools import reduce
 
 from kb_qa.guardrails.quantities import CONTEXT
 
@@ -93,10 +94,10 @@ def literals(node: Node) -> tuple[Literal, ...]:
 
 
 def evaluate(node: Node, values: Mapping[str, Decimal] | None = None) -> Decimal:
-    """The value of a tree, with the facts' values by id. ValueError where it has none (division by zero, unknown fact)."""
+    """The value of a tree, with the facts' values by id. ValueError where it has none (division by zero)."""
     try:
         return _evaluated(node, values or {})
-    except DecimalException as error:
+    except (DecimalException, TypeError) as error:  # TypeError: `round(1, 2, 3)`
         raise ValueError("the expression has no value") from error
 
 
@@ -202,35 +203,36 @@ def _evaluated(node: Node, values: Mapping[str, Decimal]) -> Decimal:
     return apply(node.operator, [_evaluated(each, values) for each in node.arguments])
 
 
-def apply(operator: str, values: list[Decimal]) -> Decimal:
+def apply(operator: str, values: Sequence[Decimal]) -> Decimal:
     """The value of one operation of the grammar; DecimalException or ValueError where it has none."""
-    first = values[0]
-    match operator:
-        case "neg":
-            return CONTEXT.minus(first)
-        case "+":
-            return CONTEXT.add(first, values[1])
-        case "-":
-            return CONTEXT.subtract(first, values[1])
-        case "*":
-            return CONTEXT.multiply(first, values[1])
-        case "/":
-            return CONTEXT.divide(first, values[1])
-        case "^":
-            if abs(values[1]) > 100:
-                raise ValueError("an exponent above 100")
-            return CONTEXT.power(first, values[1])
-        case "sum" | "avg":
-            total = Decimal(0)
-            for value in values:
-                total = CONTEXT.add(total, value)
-            return total if operator == "sum" else CONTEXT.divide(total, Decimal(len(values)))
-        case "min" | "max":
-            return min(values) if operator == "min" else max(values)
-        case "count":
-            return Decimal(len(values))
-        case "round":
-            places = int(values[1]) if len(values) > 1 else 0
-            return CONTEXT.quantize(first, CONTEXT.scaleb(Decimal(1), -max(min(places, 12), -12)))
-        case _:
-            raise ValueError(f"unknown operation {operator!r}")
+    return _APPLY[operator](*values)
+
+
+def _power(base: Decimal, exponent: Decimal) -> Decimal:
+    if abs(exponent) > 100:
+        raise ValueError("an exponent above 100")
+    return CONTEXT.power(base, exponent)
+
+
+def _sum(*values: Decimal) -> Decimal:
+    return reduce(CONTEXT.add, values)
+
+
+def _round(value: Decimal, places: Decimal = Decimal(0)) -> Decimal:
+    return CONTEXT.quantize(value, CONTEXT.scaleb(Decimal(1), -max(min(int(places), 12), -12)))
+
+
+_APPLY: dict[str, Callable[..., Decimal]] = {
+    "neg": CONTEXT.minus,
+    "+": CONTEXT.add,
+    "-": CONTEXT.subtract,
+    "*": CONTEXT.multiply,
+    "/": CONTEXT.divide,
+    "^": _power,
+    "sum": _sum,
+    "avg": lambda *values: CONTEXT.divide(_sum(*values), Decimal(len(values))),
+    "min": min,
+    "max": max,
+    "count": lambda *values: Decimal(len(values)),
+    "round": _round,
+}

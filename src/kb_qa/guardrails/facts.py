@@ -139,9 +139,7 @@ class _Scope:
 class _Grid:
     """A table while its facts are read. Lives only inside `facts_of`."""
 
-    def __init__(
-        self, element: Element, table: Table, around: Sequence[str], locale: str, aliases: Aliases
-    ) -> None:
+    def __init__(self, element: Element, table: Table, around: Sequence[str], locale: str, aliases: Aliases) -> None:
         self.element, self.table, self.locale, self.aliases = element, table, locale, aliases
         self.body = [cell for cell in table.cells if not cell.header and (cell.column_headers or cell.row_headers)]
         self.lexed = {(cell.row, cell.column): lex(cell.text, locale=locale) for cell in self.body}
@@ -162,7 +160,9 @@ class _Grid:
             if (cell.row, cell.column) not in bodies:
                 yield from self._label(cell)
         if self.table.caption:
-            yield from _text_facts(replace(self.element, text=self.table.caption, table=None), self.locale, self.aliases)
+            yield from _text_facts(
+                replace(self.element, text=self.table.caption, table=None), self.locale, self.aliases
+            )
         if self.table.notes:
             notes = "\n".join(self.table.notes)
             yield from _text_facts(replace(self.element, text=notes, table=None), self.locale, self.aliases)
@@ -280,7 +280,10 @@ class _Grid:
             scale_source=stated.text,
             currency=inherited,
             currency_source=currency.text if currency else ("column" if printed else self.whole.text),
-            unit=next((each.unit for each in named if each.unit), "" if any(each.currency for each in named) else self.whole.unit),
+            unit=next(
+                (each.unit for each in named if each.unit),
+                "" if any(each.currency for each in named) else self.whole.unit,
+            ),
             percent=percent,
             per_share=any(each.per_share for each in named),
             ambiguous=stated.ambiguous and not unscaled,

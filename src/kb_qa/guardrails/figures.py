@@ -13,6 +13,7 @@ from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
 from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
 from kb_qa.guardrails.echoes import is_abstained, is_negated
+from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.explicit import strip
 from kb_qa.guardrails.judge import Bench, asks_operation, figure_outcome, judge, outcome_of
 from kb_qa.guardrails.labels import tokens
@@ -20,13 +21,12 @@ from kb_qa.guardrails.languages import language_tag_of
 from kb_qa.guardrails.lexer import lex, uncovered
 from kb_qa.guardrails.locales import spoken_locale
 from kb_qa.guardrails.materials import Materials, materials_of, source_elements
+from kb_qa.guardrails.messages import refusal_text
 from kb_qa.guardrails.outcome import ClaimOutcome, FigureOutcome, Outcome
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
-from kb_qa.guardrails.messages import refusal_text
 from kb_qa.guardrails.replacements import unit_text
-from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.units import split_units
 from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
 
@@ -153,7 +153,9 @@ class _Unit:
             if judgement.status == "unsupported" and quantity.kind in {"measure", "duration"}:
                 later.append(quantity)
                 continue
-            found.append(self._settled(claims[quantity.start], figure_outcome(claims[quantity.start], judgement, bench)))
+            found.append(
+                self._settled(claims[quantity.start], figure_outcome(claims[quantity.start], judgement, bench))
+            )
         again = replace(bench, anchored=frozenset(anchored))
         for quantity in later:
             claim = claims[quantity.start]

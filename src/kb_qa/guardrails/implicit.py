@@ -69,7 +69,9 @@ def _signs(claim: Claim, text: str) -> tuple[Decimal, ...]:
     if claim.direction.sign:
         return (ONE,) if claim.direction.sign > 0 or claim.quantity.sign < 0 else (minus,)
     if claim.bare and _BOTH.search(text) is None and claim.quantity.sign >= 0:
-        asked = re.search(r"(?ai)\b(?:decreas\w{1,3}|declin\w{1,3}|fell|fall|drop\w{0,3}|reduc\w{1,5}|lower|less)\b|下降|减少", text)
+        asked = re.search(
+            r"(?ai)\b(?:decreas\w{1,3}|declin\w{1,3}|fell|fall|drop\w{0,3}|reduc\w{1,5}|lower|less)\b|下降|减少", text
+        )
         if asked and not re.search(r"(?ai)\bincreas|\bchange|\bgrow|增", text):
             return (minus,)
     return (ONE,)
@@ -225,7 +227,12 @@ def _column(claim: Claim, facts: Sequence[Fact], kinds: frozenset[str]) -> tuple
     """All rows of the column that the words fit best, where no row is printed as their total."""
     columns: dict[tuple[str, int], list[Fact]] = {}
     for fact in facts:
-        if fact.cell is not None and fact.row_labels and fact.quantity.kind in kinds and compatible(claim.periods, fact.periods):
+        if (
+            fact.cell is not None
+            and fact.row_labels
+            and fact.quantity.kind in kinds
+            and compatible(claim.periods, fact.periods)
+        ):
             columns.setdefault((fact.element_id, fact.cell[1]), []).append(fact)
     scored = [
         (len((group[0].labels - group[0].row_labels | group[0].context) & claim.all_words), group)

@@ -185,9 +185,7 @@ def _misbound(claim: Claim, bench: Bench, bindings: Sequence[Binding]) -> Judgem
         text = reason_text("misbound_alone", bench.language, raw=claim.quantity.raw, mine=_about(binding.fact))
         return Judgement("misbound", (binding.fact,), reason=text)
     theirs = f"{_about(binding.rival)} = {binding.rival.printed}"
-    text = reason_text(
-        "misbound", bench.language, raw=claim.quantity.raw, mine=_about(binding.fact), theirs=theirs
-    )
+    text = reason_text("misbound", bench.language, raw=claim.quantity.raw, mine=_about(binding.fact), theirs=theirs)
     return Judgement("misbound", (binding.fact,), reason=text, rival=binding.rival)
 
 

@@ -26,34 +26,42 @@ DEFAULT_ALIASES: Aliases = (
     ("net earnings", "net income"),
 )
 
-_WORD = re.compile(r"(?a)[A-Za-z][A-Za-z0-9]*(?:'[a-z]+)?|(?<![A-Za-z0-9.,])\d{1,3}(?:[A-Za-z]{1,8})?(?![A-Za-z0-9%]|[.,]\d)")
+_WORD = re.compile(
+    r"(?a)[A-Za-z][A-Za-z0-9]*(?:'[a-z]+)?|(?<![A-Za-z0-9.,])\d{1,3}(?:[A-Za-z]{1,8})?(?![A-Za-z0-9%]|[.,]\d)"
+)
 _HAN = re.compile("[\u3400-\u9fff]+")
 # `FY18`, `Q3`, `1H`: periods are compared as periods.
 _PERIOD_WORD = re.compile(r"(?a)(?:fy|f|cy|h|q)\d{1,4}|\d[qh]")
-_DIGITS = {
-    word: str(value) for value, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-}
+_DIGITS = {word: str(value) for value, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _STOP = frozenset(
     "a an the of in on at to for from by with as is are was were be been being has have had do does did will would can"
-    " could may might and or but nor not no than then that this these those it its their our your his her we they he she"
+    " could may might and or but nor not no than then that this these those it its their our your his her we"
+    " they he she"
     " you i there here which who whom whose what when where how why much many both all each every any some other's such"
     " so if while during between among across into over under per about around approximately approx roughly nearly"
     " almost at least most more up down out off also only just very"
     " respectively compared versus vs amount amounts value values figure figures number answer found materials material"
-    " according report reported reports stood stands came totaled totalled totalling reached reach reaches company group"
+    " according report reported reports stood stands came totaled totalled totalling reached reach reaches"
+    " company group"
     " year years month months quarter quarters week weeks day days hour hours half fiscal ended ending ends end period"
     " annual january february march april may june july august september october november december jan feb mar apr jun"
     " jul aug sep sept oct nov dec thousand thousands million millions billion billions trillion mn bn percent"
-    " percentage points point pp bps basis usd rmb cny eur gbp hkd jpy dollar dollars euro euros pounds yuan yen us hk nt"
+    " percentage points point pp bps basis usd rmb cny eur gbp hkd jpy dollar dollars euro euros pounds yuan"
+    " yen us hk nt"
     " yes please give tell show state list respective us$ following s t date as-of k m b"
-    " rose rise rises risen rising grew grow grows grown growing increase increases increased increasing gain gains gained"
-    " fell fall falls fallen falling decrease decreases decreased decreasing decline declines declined declining drop drops"
-    " dropped reduce reduced higher lower up down change changes changed climbed climb jumped surged improved slipped slid"
+    " rose rise rises risen rising grew grow grows grown growing increase increases increased increasing gain"
+    " gains gained"
+    " fell fall falls fallen falling decrease decreases decreased decreasing decline declines declined"
+    " declining drop drops"
+    " dropped reduce reduced higher lower up down change changes changed climbed climb jumped surged improved"
+    " slipped slid"
     " account accounts accounted represent represents represented constitute constitutes make makes made".split()
 )
 # "total" is a label, and so is "average" in a row's name: they stay.
-_FUNCTION_CHARACTERS = re.compile("[的了为是在和与及或之以于由从至到共约近超逾达有将被把对就也都而但则其该此这那我你他们个年月日季度第上下同比环增减升降长跌涨幅"
-    "亿万千百十元多少几何吗呢么请问什怎零一二三四五六七八九两半]+")
+_FUNCTION_CHARACTERS = re.compile(
+    "[的了为是在和与及或之以于由从至到共约近超逾达有将被把对就也都而但则其该此这那我你他们个年月日季度第上下同比环增减升降长跌涨幅"
+    "亿万千百十元多少几何吗呢么请问什怎零一二三四五六七八九两半]+"
+)
 _IRREGULAR = {"men": "man", "women": "woman", "people": "person", "children": "child", "ebit": "ebit", "less": "less"}
 _SUFFIXES = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _KEEP_S = ("ss", "us", "is", "as")

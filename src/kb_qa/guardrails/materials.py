@@ -52,7 +52,9 @@ class Materials:
         return tuple(_ledger_line(name, fact) for name, fact in self.ledger.items())
 
 
-def materials_of(groups: Sequence[Sequence[Element]], *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES) -> Materials:
+def materials_of(
+    groups: Sequence[Sequence[Element]], *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES
+) -> Materials:
     """The materials of numbered groups of elements. A table may take its scale from the text nearest to it."""
     texts = [[element.text for element in group if element.table is None] for group in groups]
     locale = locale or locale_of("\n".join(element.text for group in groups for element in group))

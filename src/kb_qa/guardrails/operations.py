@@ -11,12 +11,14 @@ Operation = Literal["growth", "difference", "sum", "average", "share", "ratio", 
 
 _CAGR = re.compile(r"(?ai)\bcagr\b|\bcompound(?:ed)?\b|复合")
 _GROWTH = re.compile(
-    r"(?ai)\bpercent(?:age)?[ -](?:of )?(?:change|increase|decrease|growth|difference|gain|drop|decline)|\bgrowth rate\b|\b%"
+    r"(?ai)\bpercent(?:age)?[ -](?:of )?(?:change|increase|decrease|growth|difference|gain|drop|decline)"
+    r"|\bgrowth rate\b|\b%"
     r" (?:change|increase|decrease|growth)|同比|环比|增长率|增速|增幅|降幅"
 )
 _AVERAGE = re.compile(r"(?ai)\baverage\b|\bmean\b|\bavg\b|平均|均值|人均")
 _SHARE = re.compile(
-    r"(?ai)\b(?:percent(?:age)?|proportion|share|fraction|portion|%) (?:constitution )?of\b|\bproportion\b|\bas an? (?:percentage|percent|%|share"
+    r"(?ai)\b(?:percent(?:age)?|proportion|share|fraction|portion|%) (?:constitution )?of\b|\bproportion\b"
+    r"|\bas an? (?:percentage|percent|%|share"
     r"|proportion)|\baccount(?:s|ed|ing)? for\b|\b(?:made|makes?) up\b|\bconstitut\w{1,5}|\bof (?:the )?total\b"
     r"|\brepresent(?:s|ed|ing)?\b|\bwhat percent(?:age)?\b|占比|占|比重|份额"
 )
@@ -27,7 +29,8 @@ _DIFFERENCE = re.compile(
     r"|climbed|jumped|narrow\w{0,3}|widen\w{0,3})\b|增长|增加|上升|上涨|提高|提升|下降|减少|下跌|降低|变动|变化|差额|相差|差|多|少"
 )
 _SUM = re.compile(
-    r"(?ai)\btotal\w{0,3}\b|\bsum\b|\btogether\b|\bcombined\b|\baltogether\b|\bin aggregate\b|\boverall\b|合计|总计|共计|总额|总共|总和|合共|累计|之和|总"
+    r"(?ai)\btotal\w{0,3}\b|\bsum\b|\btogether\b|\bcombined\b|\baltogether\b|\bin aggregate\b|\boverall\b|合计"
+    r"|总计|共计|总额|总共|总和|合共|累计|之和|总"
 )
 _CHANGE_OF_PERCENT = re.compile(
     r"(?ai)\b(?:change|increase|decrease|difference)\b[^.?]{0,24}\b(?:percent(?:age)?|rate|margin|share|yield)\b"
@@ -74,7 +77,12 @@ def _of_percent(text: str, difference: bool) -> tuple[Operation, ...]:
 
 
 def _of_amounts(claim: Quantity, text: str, difference: bool) -> tuple[Operation, ...]:
-    if claim.kind == "number" and not claim.scale and not claim.currency and (_RATIO.search(text) or _SHARE.search(text)):
+    if (
+        claim.kind == "number"
+        and not claim.scale
+        and not claim.currency
+        and (_RATIO.search(text) or _SHARE.search(text))
+    ):
         return ("ratio", "sum") if _SUM.search(text) and not _RATIO.search(text) else ("ratio",)
     if difference:
         return ("difference",)

@@ -35,7 +35,7 @@ SUPPORTED: frozenset[Status] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a figure stands: `bbox` is the cell's for a table. `value` is the value in base units, `match` how it agrees."""
+    """Where a figure stands: `bbox` is the cell's for a table. `value` is in base units, `match` says how it agrees."""
 
     element: str
     page: int | None

@@ -1,10 +1,11 @@
-"""Given texts as elements: pipe tables with their caption lines become tables with header paths, the rest stays text."""
+"""Given texts as elements: pipe tables with their caption lines become tables with header paths; the rest is text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from kb_qa.elements import Cell, Element, Origin, Table
 from kb_qa.geometry import BBox, Region
@@ -142,7 +143,7 @@ def _spread(cells: Sequence[str]) -> list[str]:
     if len(starts) == 1:
         return [cells[0], *(cells[starts[0]] for _ in cells[1:])]
     # The last text is no wider than the widest before it: `F19 | F18 | | ` leaves two columns without it.
-    spans = [second - first for first, second in zip(starts, starts[1:], strict=False)]
+    spans = [second - first for first, second in pairwise(starts)]
     spread = [cells[0], *("" for _ in cells[1:])]
     for start, span in zip(starts, [*spans, max(spans, default=1)], strict=True):
         for column in range(start, min(start + span, len(cells))):

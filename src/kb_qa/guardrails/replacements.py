@@ -13,9 +13,7 @@ MARK = "✗"
 _BULLET = re.compile(r"\s*(?:[-*•>]\s+)?")
 
 
-def unit_text(
-    text: str, figures: Sequence[FigureOutcome], language: str, policy: Policy, *, withheld: bool
-) -> str:
+def unit_text(text: str, figures: Sequence[FigureOutcome], language: str, policy: Policy, *, withheld: bool) -> str:
     """The unit's text as released; spans count from the unit's start."""
     if withheld:
         return replaced(text, figures, language)
@@ -37,5 +35,3 @@ def replaced(text: str, figures: Sequence[FigureOutcome], language: str) -> str:
         space = behind[: len(behind) - len(behind.lstrip(" \t"))]
         lead = f"{text[: first.start].replace('**', '')}{first.raw}{space}"
     return f"{lead}{withheld_text(language)}{text[len(text.rstrip()) :]}"
-
-

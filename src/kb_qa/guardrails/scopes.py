@@ -34,13 +34,16 @@ _LETTERS = {"m": 6, "mm": 6, "mn": 6, "bn": 9, "k": 3}
 _CJK = {"十": 1, "百": 2, "千": 3, "万": 4, "亿": 8, "兆": 12}
 _PERCENT = re.compile(r"(?ai)%|\bpercent(?:age)?\b|\bper cent\b|百分比|占比")
 _UNSCALED = re.compile(
-    r"(?ai)\bper (?:[a-z]+ ){0,2}(?:share|unit|employee|adr?s|day|barrel|tonne?|square)\b|\beps\b|每股|/股|人均|%|\bpercent"
-    r"|\bratio\b|\bmargin\b|\brates?\b|\byield\b|\bheadcount\b|\b(?:number of |average )employees\b|\bdays?\b|员工|人数|天数|比率"
+    r"(?ai)\bper (?:[a-z]+ ){0,2}(?:share|unit|employee|adr?s|day|barrel|tonne?|square)\b|\beps\b|每股|/股|人均"
+    r"|%|\bpercent"
+    r"|\bratio\b|\bmargin\b|\brates?\b|\byield\b|\bheadcount\b|\b(?:number of |average )employees\b|\bdays?\b"
+    r"|员工|人数|天数|比率"
     r"|率(?!先)|占比|\((?:in )?years?\)|\bvolatility\b|\bexpected (?:term|life)\b|\btimes\b|倍"
 )
 _PER_SHARE = re.compile(r"(?ai)\bper (?:[a-z]+ ){0,2}share\b|\beps\b|每股|/股")
 _CURRENCY_NAMES = re.compile(
-    r"(?a)US\$|U\.S\. ?\$|HK\$|NT\$|NT dollars|A\$|C\$|S\$|(?<![A-Za-z])(?:RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD|CAD|SGD|INR"
+    r"(?a)US\$|U\.S\. ?\$|HK\$|NT\$|NT dollars|A\$|C\$|S\$|(?<![A-Za-z])(?:RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD"
+    r"|CAD|SGD|INR"
     r"|TWD)(?![A-Za-z])|[$€£¥]|(?i:(?:U\.?S\.? )dollars?|euros|renminbi)|人民币|美元|港元|港币|欧元|英镑|日元|新台币|元"
 )
 # `53 weeks`, `12 months ended` name a span of time, and no unit.
@@ -128,7 +131,7 @@ def nearest(places: Iterable[Stated]) -> Stated | None:
 
 
 def _is_currency(unit: str) -> bool:
-    return len(unit) == 3 and unit.isupper() or unit.endswith("?") and unit != "?"
+    return (len(unit) == 3 and unit.isupper()) or (unit.endswith("?") and unit != "?")
 
 
 def _scales(text: str, *, header: bool) -> frozenset[int]:

@@ -55,7 +55,9 @@ def _series(group: Sequence[Fact], words: frozenset[str], text: str) -> Series:
     said = matched(group[0], words)
     labels = group[0].labels if len({fact.labels for fact in group}) == 1 else group[0].row_labels
     missing = len(labels - words)
-    return Series(tuple(sorted(group, key=_order)), 2 * len(said) - missing, missing, said, _mention(group[0], said, text))
+    return Series(
+        tuple(sorted(group, key=_order)), 2 * len(said) - missing, missing, said, _mention(group[0], said, text)
+    )
 
 
 def _across(row: Sequence[Fact], words: frozenset[str]) -> list[Fact]:

@@ -24,7 +24,7 @@ _RAISED = re.compile(r"(?a)(?<![\d.,])(?!10[⁰¹²³⁴-⁹])\d{1,3}[⁰²³⁴
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`agreement` says how the values agree, empty where they do not; `objection` is then why. Signs are not compared."""
+    """`agreement` says how the values agree, empty where they do not; `objection` is then why. Signs are left out."""
 
     agreement: Agreement = ""
     objection: Objection = ""
@@ -153,7 +153,7 @@ def _is_power_of_ten(ratio: Decimal) -> bool:
 
 
 def _bounded(claim: Quantity, printed: Quantity, agreement: Agreement) -> Comparison:
-    """V8 where the values are equal: the same bound, or one dropped; `at least 5` holds for 5, `more than 5` does not."""
+    """V8 where the values are equal: the same bound, or one dropped; `at least 5` holds for 5, `more than 5` not."""
     if claim.bound == printed.bound:
         return Comparison(agreement)
     if not claim.bound:

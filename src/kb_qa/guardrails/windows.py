@@ -20,7 +20,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`text` is the words of one figure, `periods` those it names itself; both may be empty. `start` is the figure's."""
+    """`text` is the words of one figure, `periods` those it names itself; both may be empty."""
 
     text: str
     periods: tuple[Parts, ...] = ()
@@ -100,7 +100,9 @@ def _respectively(
         for figure, (_, parts) in zip(figures, periods, strict=True):
             found[figure.start] = Window(found[figure.start].text, (parts,))
     lead = blank[: figures[0].start].replace("\x00", "")
-    lead = re.sub(r"(?ai)\b(?:were|was|are|is|amounted to|totall?ed|reached|respectively)\b.*$|分别.*$|依次.*$", "", lead)
+    lead = re.sub(
+        r"(?ai)\b(?:were|was|are|is|amounted to|totall?ed|reached|respectively)\b.*$|分别.*$|依次.*$", "", lead
+    )
     parts_named = [part for part in _PARTS.split(lead) if part.strip()]
     if len(parts_named) >= count and len(periods) != count:
         for figure, part in zip(figures, parts_named[-count:], strict=True):
