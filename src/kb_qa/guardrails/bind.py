@@ -96,10 +96,14 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
     words = claim.words
     if not compatible(claim.periods, fact.periods):
         return Binding(fact, "B1", _named(claim, fact, facts))
-    if claim.periods and not fact.periods and fact.cell is not None:
-        other = next((each for each in facts if _is_sibling(each, fact) and each.periods), None)
-        if other is not None and compatible(claim.periods, other.periods):
-            return Binding(fact, "B2", other)
+    if claim.periods and not fact.periods and fact.row_labels:
+        dated = [each for each in facts if _is_sibling(each, fact) and each.periods]
+        group = kind_group(fact.quantity)
+        others = [
+            each for each in dated if compatible(claim.periods, each.periods) and kind_group(each.quantity) == group
+        ]
+        if others:
+            return Binding(fact, "B2", others[0])
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
     rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))

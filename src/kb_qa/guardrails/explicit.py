@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 
-from kb_qa.guardrails.bind import Claim, bind, compatible
+from kb_qa.guardrails.bind import Claim, bind
 from kb_qa.guardrails.derivation import Derived, agrees
 from kb_qa.guardrails.expressions import Literal, Named, Node, Operation, apply, operands, parse
 from kb_qa.guardrails.facts import Fact
@@ -152,7 +152,8 @@ class _Proof:
         """Every period named has an operand; a 0 stands for a cell that prints a dash."""
         dated = [fact.periods for fact in chosen if fact.periods]
         named = {_named_years(each) for each in self.claim.periods}
-        missing = [each for each in named if not any(compatible([each], periods) for periods in dated)]
+        said = {part for periods in dated for parts in periods for part in parts}
+        missing = [each for each in named if each.isdisjoint(said)]
         zeros = sum(isinstance(each, Literal) and not each.value for each in operands(self.tree))
         return not dated or len(missing) <= zeros
 
@@ -236,7 +237,7 @@ def _places(node: Node, place: str) -> Iterator[tuple[Node, str]]:
 def _may_be_constant(literal: Literal, place: str) -> bool:
     """Constants scale, divide and raise; only 0 and 1 are added."""
     if place[:1] in {"*", "/", "^"} or place in {"round1"}:
-        return literal.value in _CONSTANTS and place != "/0"
+        return literal.value == ONE if place == "/0" else literal.value in _CONSTANTS
     return literal.value in {Decimal(0), ONE}
 
 

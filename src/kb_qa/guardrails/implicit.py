@@ -149,7 +149,7 @@ def _difference(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Deri
         kinds = frozenset({"percent"})
     elif claim.quantity.kind == "percent":
         return
-    absolute = _ABSOLUTE.search(text) is not None and claim.bare
+    absolute = _ABSOLUTE.search(text) is not None and (claim.bare or not claim.direction.sign)
     for later, earlier in _changes(claim, facts, kinds):
         if not _usable(claim, (later, earlier)):
             continue

@@ -51,7 +51,7 @@ _WORD_PIECES = (
         "trebl",
         "upl",
         "digit",
-        "score",
+        "zero",
         "lakh",
         "crore",
         "http",
@@ -152,11 +152,7 @@ def _passes(text: str, locale: str) -> Iterator[Read]:
         yield spelled.chinese
         yield spelled.mixed
     if digits:
-        if "/" in text:
-            yield numerals.fractions
-        yield lambda page: numerals.numbers(page, locale=locale)
-        if not text.isascii():
-            yield numerals.vulgar_fractions
+        yield from _number_passes(text, locale)
     if cjk:
         yield spelled.chinese_numerals
     if _may_have_words(text):
@@ -164,6 +160,14 @@ def _passes(text: str, locale: str) -> Iterator[Read]:
         yield shares.english_shares
     if digits and protected.may_have_names(text):
         yield protected.remaining_names
+
+
+def _number_passes(text: str, locale: str) -> Iterator[Read]:
+    if "/" in text:
+        yield numerals.fractions
+    yield lambda page: numerals.numbers(page, locale=locale)
+    if not text.isascii():
+        yield numerals.vulgar_fractions
 
 
 def _date_passes(text: str) -> Iterator[Read]:
