@@ -205,7 +205,10 @@ def _evaluated(node: Node, values: Mapping[str, Decimal]) -> Decimal:
 
 def apply(operator: str, values: Sequence[Decimal]) -> Decimal:
     """The value of one operation of the grammar; DecimalException or ValueError where it has none."""
-    return _APPLY[operator](*values)
+    value = _APPLY[operator](*values)
+    if not value.is_finite():  # `0^-1`
+        raise ValueError("the expression has no value")
+    return value
 
 
 def _power(base: Decimal, exponent: Decimal) -> Decimal:

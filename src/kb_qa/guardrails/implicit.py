@@ -14,7 +14,7 @@ from kb_qa.guardrails.bind import Claim, compatible
 from kb_qa.guardrails.derivation import ONE_PERCENT, Derived, agrees, coincidence
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.labels import tokens
-from kb_qa.guardrails.operations import Operation, asks_percent_change, operations, says_total
+from kb_qa.guardrails.operations import Operation, operations, says_total
 from kb_qa.guardrails.phrases import sides
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind
 from kb_qa.guardrails.series import Series, best, fully_named, named_series, year_of
@@ -131,9 +131,8 @@ def _said_changes(claim: Claim, facts: Sequence[Fact], kinds: frozenset[str]) ->
 
 
 def _growth(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
-    kinds = _AMOUNTS | {"measure", "duration"}
-    if asks_percent_change(text):
-        kinds = kinds | {"percent"}
+    del text
+    kinds = _AMOUNTS | {"measure", "duration", "percent"}
     for later, earlier in _changes(claim, facts, kinds):
         new, old = _number(later), _number(earlier)
         if old and (new > 0) == (old > 0):

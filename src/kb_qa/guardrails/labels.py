@@ -59,7 +59,7 @@ _STOP = frozenset(
 )
 # "total" is a label, and so is "average" in a row's name: they stay.
 _FUNCTION_CHARACTERS = re.compile(
-    "[的了为是在和与及或之以于由从至到共约近超逾达有将被把对就也都而但则其该此这那我你他们个年月日季度第上下同比环增减升降长跌涨幅"
+    "(?:分别|依次)|[的了为是在和与及或之以于由从至到共约近超逾达有将被把对就也都而但则其该此这那我你他们个年月日季度第上下同比环增减升降长跌涨幅"
     "亿万千百十元多少几何吗呢么请问什怎零一二三四五六七八九两半]+"
 )
 _IRREGULAR = {"men": "man", "women": "woman", "people": "person", "children": "child", "ebit": "ebit", "less": "less"}

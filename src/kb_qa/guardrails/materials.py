@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,6 +13,7 @@ from kb_qa.geometry import BBox
 from kb_qa.guardrails.facts import Fact, facts_of
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.guardrails.locales import locale_of
+from kb_qa.guardrails.numerals import document_locale
 from kb_qa.guardrails.periods import parts_of
 from kb_qa.guardrails.pipe_tables import elements_of
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
@@ -52,12 +54,15 @@ class Materials:
         return tuple(_ledger_line(name, fact) for name, fact in self.ledger.items())
 
 
+_AMBIGUOUS = re.compile(r"(?a)(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])")
+
+
 def materials_of(
     groups: Sequence[Sequence[Element]], *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES
 ) -> Materials:
     """The materials of numbered groups of elements. A table may take its scale from the text nearest to it."""
     texts = [[element.text for element in group if element.table is None] for group in groups]
-    locale = locale or locale_of("\n".join(element.text for group in groups for element in group))
+    locale = locale or _locale("\n".join(element.text for group in groups for element in group))
     sources = []
     for index, group in enumerate(groups):
         around = _around(texts, index)
@@ -81,6 +86,11 @@ def materials_of(
         names={id(fact): name for name, fact in ledger.items()},
         numbers={element.id: source.number for source in sources for element in source.elements},
     )
+
+
+def _locale(text: str) -> str:
+    """The documents' locale by majority. Where nothing speaks, `1,234` groups; a `1.234` leaves both readings open."""
+    return locale_of(text) or ("" if _AMBIGUOUS.search(text) or document_locale(text) == "de" else "en")
 
 
 def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, ...]]:

@@ -183,7 +183,10 @@ def _tail(text: str, end: int, *, money: bool) -> _Tail:
         scale, after = scale_at(text, end + 1, money=money)
         more, end = bool(scale), after if scale else end
     footnote = _SUPERSCRIPT.match(text, end)
-    end = footnote.end() if footnote else end
+    if footnote:
+        end = footnote.end()
+        if not scale:
+            scale, end = scale_at(text, end, money=money)  # `250⁹ million`
     suffix = suffix_at(text, end) or Suffix("number", end)
     return _Tail(scale, replace(suffix, more=suffix.more or more), suffix.end)
 

@@ -62,10 +62,6 @@ def says_total(text: str) -> bool:
     return _SUM.search(text) is not None
 
 
-def asks_percent_change(text: str) -> bool:
-    return _GROWTH.search(text) is not None
-
-
 def _of_percent(text: str, difference: bool) -> tuple[Operation, ...]:
     if _CHANGE_OF_PERCENT.search(text):
         return ("difference",)

@@ -80,7 +80,7 @@ _NAMES = re.compile(
     # letters first: SKU-48213, A320, GPT-4, B2B, CO₂; an upper-case letter, or letters and digits without a hyphen
     rf"(?a)(?<![A-Za-z0-9_'])(?!(?:{_OPTIONAL_UNITS})(?![A-Za-z0-9])|(?:{_OPTIONAL_UNITS})\d|"
     rf"(?:{_CURRENCY_CODES})[ -]?\d"
-    rf"|(?i:{_PLAIN_PREFIXES})-)(?=[a-z]{{0,9}}[A-Z]|[a-z]{{1,10}}\d)"
+    rf"|(?i:{_PLAIN_PREFIXES})-|(?:k?m|ft)[23](?![A-Za-z0-9]))(?=[a-z]{{0,9}}[A-Z]|[a-z]{{1,10}}\d)"
     r"[A-Za-z]{1,12}[-_/]?[0-9₀-₉][A-Za-z0-9₀-₉]{0,30}(?:[-_/][A-Za-z0-9]{1,20}){0,4}(?![A-Za-z0-9_])"
     # characters that a scan confuses: `4,l32` is no number
     r"|(?<![A-Za-z0-9])\d[\d,.]{0,12}[lIOo|][\dlIOo|,.]{0,12}\d(?![A-Za-z0-9])"
