@@ -15,7 +15,7 @@ from tests.figure_cases import INCOME, PROFIT
 def table_facts(text: str, *around: str) -> dict[str, Fact]:
     """The facts of the first element by their print."""
     element = elements_of("s1", text, page=3)[0]
-    return {fact.printed: fact for fact in facts_of(element, around=around) if fact.row_labels}
+    return {fact.printed: fact for fact in facts_of(element, around=around) if fact.body}
 
 
 def value(fact: Fact) -> str:
@@ -95,7 +95,8 @@ def test_labels_periods_and_sections() -> None:
 
 def test_header_rows_of_several_lines_and_spans() -> None:
     """A period over a span of columns is in the path of each of them, and footnote marks do not hide a year."""
-    text = "| | 2019 | | 2018 (4) | |\n|---|---|---|---|---|\n| | Men | Women | Men | Women |\n| Age | 86.8 | 88.9 | 87.3 | 89.3 |"
+    text = "| | 2019 | | 2018 (4) | |\n|---|---|---|---|---|\n| | Men | Women | Men | Women |\n"
+    text += "| Age | 86.8 | 88.9 | 87.3 | 89.3 |"
     facts = table_facts(text)
     assert facts["88.9"].column == "2019 Women"
     assert facts["87.3"].periods == (frozenset({"y2018"}),)
@@ -108,7 +109,7 @@ def test_a_parsed_table_keeps_boxes_and_its_stored_scale() -> None:
     cell = Cell(1, 1, 1, 1, "4,132", 2, box, row_headers=("Revenue",), column_headers=("2024",))
     table = Table((header, cell), scale=6, unit="USD", scale_source=ScaleSource("USD in millions", None))
     element = Element("e1", "d1", 0, "table", "Table", "", (Region(2, BBox(0, 0, 99, 99)),), table=table)
-    (fact,) = [each for each in facts_of(element) if each.row_labels]
+    (fact,) = [each for each in facts_of(element) if each.body]
     assert (value(fact), fact.bbox, fact.page, fact.cell) == ("4132000000", box, 2, (1, 1))
     assert (fact.scale_source, fact.quantity.currency) == ("USD in millions", "USD")
 

@@ -96,7 +96,7 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
     words = claim.words
     if not compatible(claim.periods, fact.periods):
         return Binding(fact, "B1", _named(claim, fact, facts))
-    if claim.periods and not fact.periods and fact.row_labels:
+    if claim.periods and not fact.periods and fact.body:
         dated = [each for each in facts if _is_sibling(each, fact) and each.periods]
         group = kind_group(fact.quantity)
         others = [
@@ -133,7 +133,7 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
         if rival.cell is not None or fact.cell is not None or rival.sentence != fact.sentence:
             return False
         return (rival.labels & words) > (fact.labels & words)
-    if not fact.row_labels or not rival.row_labels:
+    if not fact.body or not rival.body:
         return False  # a header's own numeral: a footnote mark, a term
     mine, theirs = matched(fact, words), matched(rival, words)
     missing, left_out = unmatched(fact, words), unmatched(rival, words)

@@ -121,7 +121,7 @@ def _soft(quantity: Quantity, text: str, materials: Materials, language: str) ->
 def _row_counts(materials: Materials) -> set[int]:
     rows: dict[str, set[int]] = {}
     for fact in materials.facts:
-        if fact.cell is not None and fact.row_labels:
+        if fact.cell is not None and fact.body:
             rows.setdefault(fact.element_id, set()).add(fact.cell[0])
     return {len(each) for each in rows.values()}
 

@@ -56,6 +56,7 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
+    body: bool = False  # a cell of the table's body, and not a header's own numeral
 
     @property
     def printed(self) -> str:
@@ -208,6 +209,7 @@ class _Grid:
                 scale_source=scope.scale_source if scaled.scale and not quantity.scale else "",
                 currency_source=scope.currency_source if scaled.currency and not quantity.currency else "",
                 ambiguous=scope.ambiguous and quantity.kind in _SCALED_KINDS and not quantity.scale,
+                body=True,
             )
 
     def _tokens(self, text: str) -> frozenset[str]:

@@ -228,7 +228,7 @@ def _column(claim: Claim, facts: Sequence[Fact], kinds: frozenset[str]) -> tuple
     for fact in facts:
         if (
             fact.cell is not None
-            and fact.row_labels
+            and fact.body
             and fact.quantity.kind in kinds
             and compatible(claim.periods, fact.periods)
         ):

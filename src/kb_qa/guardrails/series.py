@@ -34,7 +34,7 @@ def named_series(
     rows: dict[tuple[object, ...], list[Fact]] = {}
     for fact in facts:
         quantity = fact.quantity
-        if fact.cell is None or not fact.row_labels or quantity.kind not in kinds or fact.number is None:
+        if fact.cell is None or not fact.body or quantity.kind not in kinds or fact.number is None:
             continue
         if fact.ambiguous:
             continue
