@@ -11,12 +11,11 @@ from typing import Any
 
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
-from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
+from kb_qa.guardrails.claims import Asked, asked_of, claims_of
 from kb_qa.guardrails.echoes import is_abstained, is_negated
 from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.explicit import strip
-from kb_qa.guardrails.judge import Bench, asks_operation, figure_outcome, judge, outcome_of
-from kb_qa.guardrails.labels import tokens
+from kb_qa.guardrails.judge import Bench, figure_outcome, judge, outcome_of
 from kb_qa.guardrails.languages import language_tag_of
 from kb_qa.guardrails.lexer import lex, uncovered
 from kb_qa.guardrails.locales import spoken_locale
@@ -28,21 +27,11 @@ from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
 from kb_qa.guardrails.replacements import unit_text
 from kb_qa.guardrails.units import split_units
-from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
+from kb_qa.guardrails.windows import is_counted
 
 _log = logging.getLogger(__name__)
 
 _CITED = re.compile(r"(?a)\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The question, with what an answer may take from it."""
-
-    text: str
-    words: frozenset[str]
-    quantities: tuple[Quantity, ...]
-    echoes: frozenset[tuple[str, str]]
 
 
 def check_figures(
@@ -62,7 +51,7 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
     stripped = strip(answer)
     text = stripped.text
     language = language_tag_of(question or text)
-    asked = _asked(question, policy)
+    asked = asked_of(question, locale=policy.locale, aliases=policy.aliases)
     claims: list[ClaimOutcome] = []
     enumerator = 0
     expressions = dict(stripped.expressions)
@@ -107,13 +96,6 @@ def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy
     )
 
 
-def _asked(question: str, policy: Policy) -> Asked:
-    quantities = lex(question, locale=policy.locale or "en")
-    echoes = frozenset((each.kind, each.shown_value) for each in quantities)
-    words = tokens(without_periods(question, quantities), policy.aliases)
-    return Asked(question, words, quantities, echoes)
-
-
 @dataclass(slots=True)
 class _Unit:
     """One unit while it is checked. Lives only inside `check_answer`."""
@@ -138,7 +120,7 @@ class _Unit:
     def _figures(self) -> tuple[FigureOutcome, ...]:
         locale = self.policy.locale or ("de" if spoken_locale(self.text) == "de" else "en")
         quantities = lex(self.text, locale=locale)
-        claims = self._claims(quantities)
+        claims = claims_of(self.text, quantities, self.asked, aliases=self.policy.aliases)
         cited = self._cited(quantities)
         bench = Bench(self.materials, self.language, cited)
         found: list[FigureOutcome] = []
@@ -195,42 +177,9 @@ class _Unit:
         }
         return frozenset(number for number in numbers if 1 <= number <= count)
 
-    def _claims(self, quantities: Sequence[Quantity]) -> dict[int, Claim]:
-        own = windows(self.text, quantities)
-        if not own:
-            return {}
-        blank = masked(self.text, quantities)
-        sentence = tokens(blank.replace("\x00", " "), self.policy.aliases)
-        named = sentence_periods(quantities)
-        asked = sentence_periods(self.asked.quantities)
-        bare = not sentence
-        claims = {}
-        for quantity in quantities:
-            window = own.get(quantity.start)
-            if window is None:
-                continue
-            words = tokens(window.text, self.policy.aliases) or sentence or self.asked.words
-            direction = direction_at(blank, quantity.start, quantity.end)
-            if bare and direction == LEVEL:
-                direction = direction_asked(self.asked.text) if self.asked.text else LEVEL
-            claims[quantity.start] = Claim(
-                quantity=quantity,
-                words=words,
-                all_words=sentence | self.asked.words,
-                periods=window.periods or named or asked,
-                direction=direction,
-                bare=bare,
-                loss=says_loss(window.text or self.text) or (bare and says_loss(self.asked.text)),
-                text=self.text,
-                question=self.asked.text,
-            )
-        return claims
-
     def _settled(self, claim: Claim, outcome: FigureOutcome) -> FigureOutcome:
         """What is printed nowhere may still be quoted in a negation, or structure the answer."""
         quantity = claim.quantity
-        if outcome.supported and asks_operation(claim) and outcome.status != "derived":
-            return outcome
         if not outcome.supported and self._is_echo(quantity):
             return outcome_of(quantity, "question_echo", reason_text("echo", self.language))
         if outcome.status in {"unsupported", "misbound"} and quantity.soft:

@@ -13,7 +13,6 @@ from kb_qa.guardrails.explicit import Failure, prove
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.implicit import derive
 from kb_qa.guardrails.materials import Materials
-from kb_qa.guardrails.operations import operations
 from kb_qa.guardrails.outcome import DerivationShown, FigureOutcome, Place, Reason, Status
 from kb_qa.guardrails.quantities import Quantity, plain
 from kb_qa.guardrails.reasons import reason_text
@@ -203,11 +202,6 @@ def _named(fact: Fact) -> str:
     return f"{fact.printed} ({_about(fact)})" if fact.cell is not None else fact.printed
 
 
-def asks_operation(claim: Claim) -> bool:
-    """Whether the question asks for a computation, so that a bare answer is no cell as it stands."""
-    return claim.bare and bool(operations(claim.quantity, claim.question))
-
-
 def figure_outcome(claim: Claim, judgement: Judgement, bench: Bench) -> FigureOutcome:
     quantity = claim.quantity
     derivation = None
@@ -286,6 +280,3 @@ def _without_outer(text: str) -> str:
         if depth == 0 and index + 1 < len(text):
             return text
     return text[1:-1]
-
-
-__all__ = ["Bench", "Judgement", "asks_operation", "figure_outcome", "judge", "outcome_of", "place_of"]

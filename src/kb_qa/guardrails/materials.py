@@ -99,6 +99,7 @@ def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, .
     Raises ValueError where a source has no text.
     """
     groups = []
+    known: set[str] = set()
     for number, source in enumerate(given, 1):
         text = source.get("text")
         if not isinstance(text, str):
@@ -106,10 +107,13 @@ def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, .
         page, bbox, confidence = source.get("page"), source.get("bbox"), source.get("confidence")
         if page is not None and not isinstance(page, int):
             raise ValueError(f"source {number}: page must be a number, not {page!r}")
+        name = str(source.get("id") or f"s{number}")
+        name = f"{name}#{number}" if name in known else name
+        known.add(name)
         origin = _ORIGINS.get(str(source.get("origin") or source.get("element_type")), "text-layer")
         groups.append(
             elements_of(
-                str(source.get("id") or f"s{number}"),
+                name,
                 text,
                 page=page,
                 bbox=BBox(*(float(value) for value in bbox)) if bbox else None,
