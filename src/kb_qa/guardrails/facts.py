@@ -56,6 +56,7 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
+    tail: str = ""  # the character behind a figure in text: 胜 and 平 of `3胜1平` count different things
     body: bool = False  # a cell of the table's body, and not a header's own numeral
 
     @property
@@ -120,6 +121,7 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
                 direction=direction_at(blank, quantity.start, quantity.end) if window else LEVEL,
                 neutral=is_naturally_negative(window.text) if window else False,
                 confidence=element.confidence,
+                tail=sentence[quantity.end : quantity.end + 1],
             )
 
 

@@ -19,6 +19,7 @@ from kb_qa.guardrails.reasons import reason_text
 from kb_qa.guardrails.values import Comparison, compare, kind_group
 
 SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
+_COUNTER = re.compile("[\u4e00-\u9fff:：]")
 _RANK = {"exact": 0, "rounded": 1, "converted": 2}
 
 
@@ -70,7 +71,9 @@ def _proven(claim: Claim, bench: Bench, expression: str) -> Judgement:
 def _direct(claim: Claim, bench: Bench) -> Judgement:
     facts = bench.materials.facts
     compared = [(fact, compare(claim.quantity, fact)) for fact in facts]
-    equal = {id(fact): comparison for fact, comparison in compared if comparison.agreement}
+    equal = {
+        id(fact): comparison for fact, comparison in compared if comparison.agreement and _counts_the_same(claim, fact)
+    }
     candidates = [fact for fact in facts if id(fact) in equal]
     if not candidates:
         return _unmatched(claim, compared, bench)
@@ -107,6 +110,15 @@ def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, C
     )
     status: Status = "rounded" if first.agreement == "rounded" else first.agreement or "exact"
     return Judgement(status, kept, match=first.agreement, annotations=notes)
+
+
+def _counts_the_same(claim: Claim, fact: Fact) -> bool:
+    """A bare number in Chinese text has a counter that no list knows: `3胜` is no `3平`, `1:0` no `1号`."""
+    quantity, printed = claim.quantity, fact.quantity
+    if quantity.kind != "number" or printed.kind != "number" or quantity.scale or fact.cell is not None:
+        return True
+    mine = claim.text[quantity.end : quantity.end + 1]
+    return mine == fact.tail or not (_COUNTER.match(mine) and _COUNTER.match(fact.tail))
 
 
 def _conflicting(claim: Claim, bench: Bench, fact: Fact, equal: dict[int, Comparison]) -> Fact | None:

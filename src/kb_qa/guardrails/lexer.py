@@ -139,7 +139,7 @@ def _may_have_words(text: str) -> bool:
 
 def _passes(text: str, locale: str) -> Iterator[Read]:
     """The passes that can find anything in `text`, in the order in which they own a span."""
-    cjk = _CJK_NUMERAL.search(text) is not None
+    cjk = "第" in text or _CJK_NUMERAL.search(text) is not None
     digits = _DIGIT_OR_SIGN.search(text) is not None
     if digits or cjk:
         yield protected.enumerators

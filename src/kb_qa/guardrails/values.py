@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from kb_qa.guardrails.facts import Fact
-from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity
+from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, plain
 
 Agreement = Literal["", "exact", "rounded", "converted"]
 Objection = Literal["", "kind", "value", "false_precision", "currency", "bound", "scale", "ambiguous"]
@@ -19,6 +19,7 @@ _YUAN_OR_YEN = frozenset({"CNY", "JPY", "¥?"})
 _GENERIC = frozenset({"个", "项", "种", "条", "大", "类"})
 _HUNDRED, _TWO = Decimal(100), Decimal(2)
 _RATIO = re.compile(r"(?ai)\bratio\b|\brates?\b|\bmargin\b|\bshare\b|率|比例|占比")
+_MORE = re.compile(r"[多余]|\d\+")
 _RAISED = re.compile(r"(?a)(?<![\d.,])(?!10[⁰¹²³⁴-⁹])\d{1,3}[⁰²³⁴-⁹][⁰¹²³⁴-⁹]*")
 
 
@@ -46,12 +47,12 @@ def compare(claim: Quantity, fact: Fact) -> Comparison:
     printed = fact.quantity
     if printed.role != "figure":
         return _KIND
+    if isinstance(claim.value, str) or isinstance(printed.value, str):
+        return _compared_ranges(claim, printed)
     converted = _converted(claim, fact)
     if converted is None:
         return _KIND
     value, quantum = converted
-    if isinstance(claim.value, str) or isinstance(printed.value, str):
-        return _compared_ranges(claim, printed)
     agreement = _agreement(claim, fact, value, quantum)
     if not agreement.agreement:
         return agreement
@@ -135,7 +136,7 @@ def _agreement(claim: Quantity, fact: Fact, value: Decimal, quantum: Decimal) ->
     if wanted in known and sure:
         return _bounded(claim, fact.quantity, "converted" if factor_changed else "exact")
     if claim.bound and claim.bound != fact.quantity.bound:
-        return _within_bound(claim.bound, wanted, value) if not fact.quantity.bound else _VALUE
+        return _within_bound(claim, wanted, value) if not fact.quantity.bound else _VALUE
     place = printed_quantum(claim)
     if place > quantum and not claim.readings:
         if rounds_to(value, wanted, place):
@@ -164,16 +165,29 @@ def _bounded(claim: Quantity, printed: Quantity, agreement: Agreement) -> Compar
     return Comparison(agreement) if same_side else Comparison(objection="bound")
 
 
-def _within_bound(bound: str, limit: Decimal, value: Decimal) -> Comparison:
-    """`over 10,000` holds for 10,368: satisfied, and within a factor of two."""
+def _within_bound(claim: Quantity, limit: Decimal, value: Decimal) -> Comparison:
+    """`over 10,000` holds for 10,368: satisfied, and within a factor of two; 2000多 ends before 3000."""
+    bound = claim.bound
+    if bound == ">" and _MORE.search(claim.raw):
+        step = printed_quantum(replace(claim, approximate=True))
+        return Comparison("rounded") if limit < value < CONTEXT.add(limit, step) else _VALUE
     holds = value > limit if bound[0] == ">" else value < limit
     near = value <= CONTEXT.multiply(limit, _TWO) if bound[0] == ">" else CONTEXT.multiply(value, _TWO) >= limit
     return Comparison("rounded") if holds and near and value else _VALUE
 
 
+def _fraction(quantity: Quantity) -> str:
+    """`1/4` is what 四分之一 says; a fraction that does not end stays one."""
+    above, slash, below = quantity.shown_value.partition("/")
+    if not slash or not (above.isdigit() and below.isdigit()) or not int(below):
+        return quantity.shown_value
+    percent = CONTEXT.divide(CONTEXT.multiply(Decimal(above), _HUNDRED), Decimal(below))
+    return plain(percent) if percent == CONTEXT.quantize(percent, Decimal("0.0001")) else quantity.shown_value
+
+
 def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
     """V9, and everything that prints no single number: the very same ends or form."""
-    same = claim.shown_value == printed.shown_value
+    same = _fraction(claim) == _fraction(printed)
     if not same or not is_same_currency(claim.currency, printed.currency):
         return _VALUE
     return Comparison("exact") if claim.unit == printed.unit or not claim.unit else _KIND
