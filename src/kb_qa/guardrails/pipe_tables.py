@@ -30,6 +30,10 @@ class _Layout:
     section: tuple[str, ...] = ()
     begun: bool = False  # whether a row of the body was read
 
+    def starts_panel(self, row: _Row) -> bool:
+        """A period alone in its row begins a second panel, below one that another period stands over."""
+        return not row.cells[0] or any(_is_span(line) for line in self.headers)
+
 
 def elements_of(
     source_id: str,
@@ -111,6 +115,11 @@ def _cells(rows: Sequence[_Row], page: int | None) -> tuple[tuple[Cell, ...], li
             cells += _plain_cells(number, row, page, header=True)
             continue
         named = [cell for cell in row.cells if cell]
+        if len(named) == 1 and layout.begun and _PERIOD_LIKE.fullmatch(named[0]) and layout.starts_panel(row):
+            rest = [line for line in layout.headers if not _is_span(line)]
+            layout.headers = [["", *(named[0] for _ in row.cells[1:])], *rest]
+            cells += _plain_cells(number, row, page, header=True)
+            continue
         if len(named) == 1 and not _VALUE.fullmatch(named[0]):
             layout.section = (named[0],)
             cells += _plain_cells(number, row, page, header=True)
@@ -129,6 +138,12 @@ def _is_header(row: _Row, layout: _Layout) -> bool:
     if not layout.begun:
         return len(named) > 1 or not row.cells[0]
     return not row.cells[0] and len(named) > 1 and all(_PERIOD_LIKE.fullmatch(cell) for cell in named)
+
+
+def _is_span(line: Sequence[str]) -> bool:
+    """Whether one period stands over all columns."""
+    said = {cell for cell in line[1:] if cell}
+    return len(said) == 1 and _PERIOD_LIKE.fullmatch(next(iter(said))) is not None
 
 
 def _is_periods(row: _Row) -> bool:

@@ -12,6 +12,8 @@ from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 _STOP = re.compile(
     r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|up|down|whereas|or)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
 )
+# `172项重大水利工程已有61项`: the counted noun is the first figure's, the verb begins the next one's words
+_STOP_HAN = re.compile(f"{_STOP.pattern}|[已有为是达将在占了其共]")
 _RESPECTIVELY = re.compile(r"(?ai)\brespectively\b|\brespective\b|分别|依次")
 _SPAN = re.compile(r"(?ai)(?:between|from|从|由|自)?\s*\x00{4,}\s*(?:and|to|through|至|到|和|[-–—,、])\s*\x00{4,}")
 _PARTS = re.compile(r"(?ai)\s*(?:[,，、;；]\s*(?:and\s+)?|\band\b|和|与|及|以及)\s*")
@@ -58,7 +60,7 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
     for index, figure in enumerate(figures):
         last = index + 1 == len(figures)
         limit = len(text) if last else figures[index + 1].start
-        stop = _STOP.search(blank, figure.end, limit)
+        stop = (_STOP_HAN if han else _STOP).search(blank, figure.end, limit)
         right = stop.start() if stop else (limit if last or not han else figure.end)
         said = f"{undated[left : figure.start]} {undated[figure.end : right]}"
         own = tuple(parts for each, parts in periods if left <= each.start < right)
