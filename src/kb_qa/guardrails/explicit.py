@@ -14,6 +14,7 @@ from kb_qa.guardrails.bind import Claim, bind
 from kb_qa.guardrails.derivation import Derived, agrees
 from kb_qa.guardrails.expressions import Literal, Named, Node, Operation, apply, operands, parse
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.operations import operations
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
 from kb_qa.guardrails.series import year_of
@@ -107,6 +108,8 @@ class _Proof:
             return chosen
         if not self._covers_periods([*chosen.values()]):
             return Failure("period")
+        if stranger := self._stranger(chosen):
+            return Failure("misbound", f"{stranger.printed} ({stranger.label})")
         return self._computed(chosen)
 
     def _is_between(self, fact: Fact) -> bool:
@@ -157,6 +160,24 @@ class _Proof:
         zeros = sum(isinstance(each, Literal) and not each.value for each in operands(self.tree))
         return not dated or len(missing) <= zeros
 
+    def _stranger(self, chosen: Mapping[int, Fact]) -> Fact | None:
+        """In `(a-b)/c` for a growth, the operand that is no other period of the same row, or no base of the change."""
+        tree, claim = self.tree, self.claim
+        if "growth" not in operations(claim.quantity, claim.question if claim.bare else claim.text):
+            return None
+        if not isinstance(tree, Operation) or tree.operator != "/":
+            return None
+        change, base = (_bare(argument) for argument in tree.arguments)
+        if not isinstance(change, Operation) or change.operator != "-":
+            return None
+        new, old = (chosen.get(id(_bare(argument))) for argument in change.arguments)
+        below = chosen.get(id(base))
+        if new is None or old is None or below is None:
+            return None
+        if new.body and old.body and new.labels != old.labels and new.row_labels != old.row_labels:
+            return old
+        return None if abs(below.number or 0) in {abs(old.number or 0), abs(new.number or 0)} else below
+
     def _computed(self, chosen: Mapping[int, Fact]) -> Derived | Failure:
         self.used, self.names = [], []
         try:
@@ -204,6 +225,13 @@ class _Proof:
 
 def _named_years(parts: Parts) -> Parts:
     return frozenset(part for part in parts if part[0] == "y") or parts
+
+
+def _bare(node: Node) -> Node:
+    """The node without its sign."""
+    while isinstance(node, Operation) and node.operator == "neg":
+        node = node.arguments[0]
+    return node
 
 
 def _for(claim: Claim, fact: Fact) -> Claim:
