@@ -149,3 +149,22 @@ def test_a_derivation_shows_its_operands() -> None:
     assert derivation.shown.startswith("(4,132-3,541)/3,541 = 16.69%; 4,132 [p.8 Revenue × 2024] · 3,541 [p.8")
     assert [(place.cell, place.page) for place in derivation.places] == [((1, 1), 8), ((1, 2), 8)]
     assert Decimal(derivation.coincidence) <= Decimal("0.01")
+
+
+def test_a_rounding_difference_is_reported_and_not_refused() -> None:
+    """A printed total may miss the sum of its rounded parts by half a last place for each of them."""
+    table = "| | 2024 |\n|---|---|\n| North | 10.4 |\n| South | 20.3 |\n| Total | 30.8 |"
+    (figure,) = [
+        each for each in checked("North and South total 30.8⟦10.4+20.3⟧ in 2024.", table).figures if each.raw == "30.8"
+    ]
+    assert (figure.status, figure.annotations) == ("derived", ("rounding_difference",))
+    assert checked("North and South total 31.8⟦10.4+20.3⟧ in 2024.", table).verdict == "refuse"
+
+
+def test_a_claim_finer_than_its_operands_is_annotated() -> None:
+    """Two digits do not carry four places of a percentage."""
+    table = "| | 2024 | 2023 |\n|---|---|---|\n| Sales | 13 | 11 |"
+    (figure, *_) = checked("Sales grew 18.18% from 2023 to 2024.", table).figures
+    assert (figure.status, figure.annotations) == ("derived", ("low_precision",))
+    (plain, *_) = checked("Revenue grew 16.7% from 2023 to 2024.", INCOME).figures
+    assert plain.annotations == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from kb_qa.guardrails.directions import LEVEL, Direction
@@ -55,6 +56,7 @@ def compatible(first: Sequence[Parts], second: Sequence[Parts]) -> bool:
     return any(_is_compatible(mine, theirs) for mine in first for theirs in second)
 
 
+@lru_cache(maxsize=4096)
 def _is_compatible(claimed: Parts, printed: Parts) -> bool:
     years, known = _years(claimed), _years(printed)
     if years and known:

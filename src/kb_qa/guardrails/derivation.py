@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from kb_qa.guardrails.expressions import evaluate, parse
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.quantities import CONTEXT, Quantity, plain
 from kb_qa.guardrails.values import printed_quantum, rounds_to
@@ -52,6 +53,27 @@ def _trimmed(value: Decimal) -> str:
 def agrees(value: Decimal, claimed: Decimal, claim: Quantity) -> bool:
     """Whether the computed value, printed as the claim is, is the claimed one; signs included."""
     return rounds_to(value, claimed, printed_quantum(claim))
+
+
+def is_finer_than_operands(derived: Derived, claim: Quantity) -> bool:
+    """Whether the claim prints more places than the operands' own rounding leaves certain: a warning, no refusal."""
+    if not isinstance(claim.value, Decimal) or not claim.value:
+        return False
+    names = [f"F{index}" for index in range(len(derived.operands))]
+    values = {name: fact.number or Decimal(0) for name, fact in zip(names, derived.operands, strict=True)}
+    try:
+        tree = parse(derived.formula(names))
+        result = evaluate(tree, values)
+        spread = Decimal(0)
+        for name, fact in zip(names, derived.operands, strict=True):
+            half = CONTEXT.divide(fact.quantity.quantum, Decimal(2))
+            moved = evaluate(tree, {**values, name: CONTEXT.add(values[name], half)})
+            spread = CONTEXT.add(spread, abs(CONTEXT.subtract(moved, result)))
+    except ValueError:  # a formula outside the grammar (`log2`), or one without a value
+        return False
+    if not result:
+        return False
+    return CONTEXT.divide(spread, abs(result)) > CONTEXT.divide(claim.quantum, abs(claim.value))
 
 
 def coincidence(claim: Quantity, candidates: int) -> Decimal:

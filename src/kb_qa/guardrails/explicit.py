@@ -6,8 +6,8 @@ The arithmetic must be right, every operand must be a fact that the claim's word
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, DecimalException
 
 from kb_qa.guardrails.bind import Claim, bind
@@ -18,7 +18,7 @@ from kb_qa.guardrails.operations import operations
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
 from kb_qa.guardrails.series import year_of
-from kb_qa.guardrails.values import kind_group
+from kb_qa.guardrails.values import compare, kind_group
 
 MARK = re.compile(r"[ \u00a0]?⟦([^⟦⟧]{0,400})⟧")
 _CONSTANTS = frozenset(Decimal(each) for each in (*range(1, 13), 100, 360, 365, 1000, 10**6))
@@ -126,6 +126,8 @@ class _Proof:
     def _chosen(self) -> dict[int, Fact] | Failure:
         """Each operand's bound fact. One period named, and the other operand of the same label stands beside it."""
         matching = frozenset(id(fact) for found in self.resolved.values() for fact in found)
+        # a printed total of the very value claimed is no rival of its parts
+        matching |= {id(fact) for fact in self.facts if compare(self.claim.quantity, fact).agreement}
         chosen: dict[int, Fact] = {}
         open_: dict[int, list[Fact]] = {}
         for key, found in self.resolved.items():
@@ -135,7 +137,8 @@ class _Proof:
             if bound:
                 # `21.0% - 21.0%`: two operands of one print are two facts
                 free = [fact for fact in bound if not any(fact is other for other in chosen.values())] or bound
-                chosen[key] = next((fact for fact in free if fact.periods), free[0])
+                wanted = self._open_years(chosen.values())
+                chosen[key] = max(free, key=lambda fact: (year_of(fact) in wanted, bool(fact.periods)))
             else:
                 open_[key] = [binding.fact for binding in bindings if binding.rule in {"B1", "B2"}]
                 if not open_[key]:
@@ -150,6 +153,11 @@ class _Proof:
                 return Failure("misbound", f"{found[0].printed} ({found[0].label})")
             chosen[key] = beside[0]
         return chosen
+
+    def _open_years(self, chosen: Iterable[Fact]) -> set[str]:
+        """Years that the claim names and no operand has yet."""
+        named = {part for parts in self.claim.periods for part in parts if part[0] == "y"}
+        return named - {year_of(fact) for fact in chosen}
 
     def _covers_periods(self, chosen: Sequence[Fact]) -> bool:
         """Every period named has an operand; a 0 stands for a cell that prints a dash."""
@@ -195,7 +203,20 @@ class _Proof:
         derived = Derived(operation, "".join(self.names), tuple(self.used), value, origin="explicit")
         if agrees(value, signed, self.claim.quantity):
             return derived
+        if self._misses_by_rounding(value, wanted):
+            return replace(derived, warning="rounding_difference")
         return Failure("result", derived.shown(self.claim.quantity))
+
+    def _misses_by_rounding(self, value: Decimal, wanted: Decimal) -> bool:
+        """A printed total that the sum of its rounded parts misses by at most half a last place for each (尾差)."""
+        tree = self.tree
+        if not isinstance(tree, Operation) or tree.operator not in {"+", "sum"} or not self.used:
+            return False
+        if not any(compare(self.claim.quantity, fact).agreement == "exact" for fact in self.facts):
+            return False
+        place = max(fact.quantity.quantum for fact in self.used)
+        allowed = CONTEXT.divide(CONTEXT.multiply(place, Decimal(len(self.used))), Decimal(2))
+        return abs(CONTEXT.subtract(value, wanted)) <= allowed
 
     def _term(self, node: Node, chosen: Mapping[int, Fact]) -> _Term:
         if isinstance(node, (Literal, Named)):
@@ -250,8 +271,8 @@ def _prints(fact: Fact, literal: Literal) -> bool:
         return False
     if literal.percent and quantity.kind != "percent":
         return False
-    face = CONTEXT.scaleb(abs(number), -quantity.scale)
-    return literal.value in {face, abs(number)}
+    size = abs(number)
+    return literal.value == size or (quantity.scale != 0 and literal.value == CONTEXT.scaleb(size, -quantity.scale))
 
 
 def _places(node: Node, place: str) -> Iterator[tuple[Node, str]]:

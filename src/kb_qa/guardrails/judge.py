@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from kb_qa.guardrails.bind import Binding, Claim, bind
 from kb_qa.guardrails.conversions import converted
-from kb_qa.guardrails.derivation import Derived
+from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.explicit import Failure, prove
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.implicit import derive
@@ -217,8 +217,10 @@ def _named(fact: Fact) -> str:
 def figure_outcome(claim: Claim, judgement: Judgement, bench: Bench) -> FigureOutcome:
     quantity = claim.quantity
     derivation = None
+    annotations = judgement.annotations
     if judgement.derived is not None:
         derivation = _shown(claim, judgement.derived, bench)
+        annotations += (derivation.warning,) if derivation.warning else ()
     supported = judgement.status in {"exact", "rounded", "converted"}
     nearest = tuple(place_of(fact) for fact in (judgement.rival, *judgement.facts) if fact is not None)
     return replace(
@@ -226,7 +228,7 @@ def figure_outcome(claim: Claim, judgement: Judgement, bench: Bench) -> FigureOu
         support=tuple(place_of(fact, judgement.match) for fact in judgement.facts) if supported or derivation else (),
         derivation=derivation,
         reason=Reason(judgement.status, judgement.reason, nearest[:3]) if judgement.reason else None,
-        annotations=judgement.annotations,
+        annotations=annotations,
     )
 
 
@@ -272,7 +274,7 @@ def _shown(claim: Claim, derived: Derived, bench: Bench) -> DerivationShown:
         places=tuple(place_of(fact) for fact in derived.operands),
         origin=derived.origin,
         coincidence=plain(derived.coincidence),
-        warning=derived.warning,
+        warning=derived.warning or ("low_precision" if is_finer_than_operands(derived, claim.quantity) else ""),
     )
 
 

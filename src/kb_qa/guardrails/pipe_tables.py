@@ -108,7 +108,7 @@ def _cells(rows: Sequence[_Row], page: int | None) -> tuple[tuple[Cell, ...], li
     captions: list[str] = []
     for number, row in enumerate(rows):
         if _is_header(row, layout):
-            if layout.begun and layout.headers and _is_periods(row):
+            if layout.begun and layout.headers:
                 layout.headers, layout.begun = [], False
             captions += [row.cells[0]] if row.cells[0] else []
             layout.headers.append(_spread(row.cells))
@@ -137,17 +137,15 @@ def _is_header(row: _Row, layout: _Layout) -> bool:
         return False
     if not layout.begun:
         return len(named) > 1 or not row.cells[0]
-    return not row.cells[0] and len(named) > 1 and all(_PERIOD_LIKE.fullmatch(cell) for cell in named)
+    known = {cell for line in layout.headers for cell in line}
+    said = [cell in known or _PERIOD_LIKE.fullmatch(cell) is not None for cell in named]
+    return len(named) > 1 and (all(said) or (any(said) and 2 * sum(said) >= len(said) and bool(known & {*named})))
 
 
 def _is_span(line: Sequence[str]) -> bool:
     """Whether one period stands over all columns."""
     said = {cell for cell in line[1:] if cell}
     return len(said) == 1 and _PERIOD_LIKE.fullmatch(next(iter(said))) is not None
-
-
-def _is_periods(row: _Row) -> bool:
-    return all(_PERIOD_LIKE.fullmatch(cell) for cell in row.cells[1:] if cell)
 
 
 def _spread(cells: Sequence[str]) -> list[str]:
