@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -487,3 +488,55 @@ def test_open_cases() -> None:
             case["expected"],
             case["unsupported"],
         )
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "Revenue was $4,132 million in 2024. ",
+            "Net income was $999 million. ",
+            "1. It grew 16.7% from 2023 to 2024.\n",
+            "2. Costs fell.\n",
+            "营业收入为41.32亿元。",
+            "共三个分部；",
+            "It is 4.",
+            "5 billion, e.g. ",
+            "Revenue was $4,132 million in 2024 [1]. ",
+        ]
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(PIECES, st.integers(0, 80))
+def test_i4_what_is_complete_does_not_change_by_what_follows(pieces: list[str], more: int) -> None:
+    """I4: a unit that is complete has one verdict and one text, however much of the answer has arrived."""
+    answer, question = "".join(pieces), "What was revenue in 2024?"
+    whole = checked(answer, INCOME, question=question).claims
+    part = checked(answer[:more], INCOME, question=question).claims
+    assert part[:-1] == whole[: max(len(part) - 1, 0)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(alphabet="0123456789.,%$年月日亿万三五 revenue in two hundred½²①４٤Ⅳ", max_size=40))
+def test_i2_every_numeral_lies_in_exactly_one_figure(answer: str) -> None:
+    """I2: every digit of the answer is inside one outcome, and outcomes do not overlap."""
+    figures = checked(answer, "Nothing.").figures
+    covered = [0] * len(answer)
+    for figure in figures:
+        for index in range(figure.start, figure.end):
+            covered[index] += 1
+    visible = checked(answer, "Nothing.").visible
+    assert visible == answer
+    assert all(covered[index] == 1 for index, character in enumerate(answer) if character.isdecimal())
+    assert max(covered, default=0) <= 1
+
+
+def test_a_hostile_flood_of_figures_is_withheld_in_time(caplog: pytest.LogCaptureFixture) -> None:
+    """Thousands of figures over thousands of facts: withheld (I1), and not computed for minutes."""
+    flood = "1 22 " * 500
+    started = time.process_time()
+    assert checked(flood, flood).verdict == "refuse"
+    assert time.process_time() - started < 20
+    assert "the unit is withheld" in caplog.text

@@ -31,6 +31,8 @@ from kb_qa.guardrails.windows import is_counted
 
 _log = logging.getLogger(__name__)
 
+# A sentence of so many figures, over so many facts, is no sentence: it is withheld and not computed for minutes.
+MAX_COMPARISONS = 200_000
 _CITED = re.compile(r"(?a)\d+")
 
 
@@ -120,6 +122,8 @@ class _Unit:
     def _figures(self) -> tuple[FigureOutcome, ...]:
         locale = self.policy.locale or ("de" if spoken_locale(self.text) == "de" else "en")
         quantities = lex(self.text, locale=locale)
+        if sum(map(is_counted, quantities)) * len(self.materials.facts) > MAX_COMPARISONS:
+            raise OverflowError("more figures and facts than one sentence can be checked against")
         claims = claims_of(self.text, quantities, self.asked, aliases=self.policy.aliases)
         cited = self._cited(quantities)
         bench = Bench(self.materials, self.language, cited)

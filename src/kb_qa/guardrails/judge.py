@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kb_qa.guardrails.bind import Binding, Claim, bind
+from kb_qa.guardrails.bind import Binding, Claim, bind, matched
 from kb_qa.guardrails.conversions import converted
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.explicit import Failure, prove
@@ -20,6 +20,7 @@ from kb_qa.guardrails.values import Comparison, compare, kind_group
 
 SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
 _COUNTER = re.compile("[\u4e00-\u9fff:：]")
+_MOST = 24
 _RANK = {"exact": 0, "rounded": 1, "converted": 2}
 
 
@@ -83,6 +84,8 @@ def _direct(claim: Claim, bench: Bench) -> Judgement:
         if against:
             return _because(claim, bench, "contradicted", against[0])
         return Judgement("unsupported", reason=reason_text("unsupported", bench.language, raw=claim.quantity.raw))
+    if len(fitting) > _MOST:  # a value that stands everywhere: the facts that share most words with the claim
+        fitting = sorted(fitting, key=lambda fact: -len(matched(fact, claim.words)))[:_MOST]
     bindings = bind(claim, fitting, facts, frozenset(equal))
     bound = [binding.fact for binding in bindings if not binding.rule]
     if not bound:
