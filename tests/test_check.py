@@ -561,3 +561,37 @@ def test_open_cases_are_never_accepted_wrongly_but_for_binding() -> None:
         if released and case["expected"] == "refuse":
             wrong.add(case["category"])
     assert wrong <= {"direction", "wrong_period"}
+
+
+INCOME_ROW = "项目：净利润 | 2024年：51,200 | 2023年：45,500"
+REVENUE_ROW = "项目：营业收入 | 2024年：413,200 | 2023年：354,100"
+
+
+@pytest.mark.parametrize(
+    ("claim", "released"),
+    [
+        ("2024年净利润为51,200。", True),
+        ("2023年净利润为51,200。", False),
+        ("2024年净利润为413,200。", False),
+        ("2024年营业收入为413,200，净利润为51,200。", True),
+        ("2024年营业收入为51,200，净利润为413,200。", False),
+    ],
+)
+def test_a_right_value_under_a_wrong_label_is_withheld(claim: str, released: bool) -> None:
+    """Row, column and period bind a figure of the cited rows to the claim's words."""
+    rows = [source("", labelled=labelled) for labelled in (INCOME_ROW, REVENUE_ROW)]
+    assert passes(claim, *rows, language="zh") is released
+
+
+def test_the_reason_of_a_wrong_label_names_both_sides() -> None:
+    """What the value is, and what the words fit."""
+    verdict = check_unit("2023年净利润为51,200。", [source("", labelled=INCOME_ROW)], language="zh", question="")
+    wrong = next(figure for figure in verdict.figures if figure.status == "unsupported")
+    assert "净利润 2024年" in wrong.reason
+    assert "净利润 2023年 = 45,500" in wrong.reason
+
+
+def test_the_other_direction_is_withheld() -> None:
+    """A fall is no rise, though the figure is printed."""
+    assert not passes("Income increased 5.2%.", source("Income decreased 5.2%."))
+    assert passes("Income fell 5.2%.", source("Income decreased 5.2%."))

@@ -56,7 +56,7 @@ ROWS: dict[int, set[str]] = {
     4: {"cite", "generate", "models", "publish", "refuse", "retrieve"},
     5: {"knowledge_base"},
     6: {"wiring"},
-    7: {"command_line", "remote", "service", "ingest"},
+    7: {"check_command", "command_line", "remote", "service", "ingest"},
     8: {"cli"},
 }
 ROW_OF = {module: row for row, modules in ROWS.items() for module in modules}

@@ -9,6 +9,7 @@ from kb_qa.citation import at_level, build_citation, citation_from_metadata, loc
 from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Region
+from kb_qa.guardrails.figures import check_figures
 from kb_qa.locate import PrintedText, block_rects, find_all, locate
 from kb_qa.prompts import build_context
 from kb_qa.references import Reference, ReferenceStream, Style
@@ -49,6 +50,7 @@ __all__ = [
     "block_rects",
     "build_citation",
     "build_context",
+    "check_figures",
     "citation_from_metadata",
     "clip_region",
     "find_all",

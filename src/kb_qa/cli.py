@@ -16,6 +16,7 @@ import click
 
 from kb_qa import remote
 from kb_qa.answers import AnswerEvent, Filters, LevelChoice
+from kb_qa.check_command import check
 from kb_qa.command_line import (
     HELP,
     Commands,
@@ -231,6 +232,7 @@ def _passed_on(name: str, help_text: str) -> None:
         raise SystemExit(subprocess.call([sys.executable, "-m", "ingest", name, *arguments]))
 
 
+main.add_command(check)
 _passed_on("ingest", "Read documents: files and folders (default data/samples).")
 _passed_on("elements", "Show what the parser sees in a file.")
 _passed_on("locate", "Find a quotation in a file: the rectangles of its words.")

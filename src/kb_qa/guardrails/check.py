@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 from kb_qa.answers import Figure, FigureStatus, Support, Verdict
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
+from kb_qa.guardrails.claims import asked_of, claims_of
 from kb_qa.guardrails.echoes import is_abstained, is_negated
 from kb_qa.guardrails.evidence import Evidence, is_printed
+from kb_qa.guardrails.judge import Bench, judge
 from kb_qa.guardrails.lexer import lex, uncovered
 from kb_qa.guardrails.locales import spoken_locale
 from kb_qa.guardrails.match import is_equal
+from kb_qa.guardrails.materials import materials_of
 from kb_qa.guardrails.messages import withheld_text
 from kb_qa.guardrails.periods import is_named
 from kb_qa.guardrails.protected import is_counting_label
@@ -42,6 +45,9 @@ class _Unit:
     echoes: frozenset[tuple[str, str]]  # kind and value of the question's quantities
     materials: int
     enumerator: int | None
+    quantities: Sequence[Quantity]
+    language: str
+    locale: str
 
 
 def check_unit(
@@ -96,6 +102,9 @@ def _figures(
         echoes=frozenset((each.kind, each.shown_value) for each in lex(question, locale=locale)),
         materials=len(cited) if materials is None else materials,
         enumerator=enumerator,
+        quantities=quantities,
+        language=language,
+        locale=locale,
     )
     judged = [_judged(quantity, unit) for quantity in quantities]
     gaps = uncovered(text, quantities)
@@ -186,11 +195,35 @@ def _judge_figure(quantity: Quantity, unit: _Unit) -> _Judgement:
         return "unsupported", (), f"[{quantity.raw}] stands for a quantity like a citation marker"
     printed = [(each, fact.quantity.raw) for each in unit.cited for fact in each.facts() if is_equal(quantity, fact)]
     if printed:
-        return _found(quantity, printed)
+        against = _against(quantity, unit)
+        return ("unsupported", (), against) if against else _found(quantity, printed)
     if not quantity.soft:
         return "unsupported", (), f"{quantity.raw} is not printed in the cited materials"
     otherwise = contradiction(quantity, unit.text, [fact for each in unit.cited for fact in each.facts()])
     return ("unsupported", (), otherwise) if otherwise else ("exempt", (), "spelled-out count")
+
+
+def _against(quantity: Quantity, unit: _Unit) -> str:
+    """Why a printed figure is not the one that the unit's words name, or goes the other way; empty where nothing is.
+
+    What repeats a cited block word for word says what the block says.
+    """
+    said = _collapsed(unit.text)
+    if any(said in _collapsed(text) for each in unit.cited for text in (each.text, each.labelled)):
+        return ""
+    claim = claims_of(unit.text, unit.quantities, asked_of(unit.question, locale=unit.locale)).get(quantity.start)
+    if claim is None:
+        return ""
+    materials = materials_of([[each.element(row)] for row, each in enumerate(unit.cited)], locale=unit.locale)
+    judgement = judge(claim, Bench(materials, unit.language), None)
+    # Without a rival the citation itself is what binds the figure.
+    against = judgement.status == "contradicted" or (judgement.status == "misbound" and judgement.rival is not None)
+    return judgement.reason if against else ""
+
+
+def _collapsed(text: str) -> str:
+    """The text without spaces, the marks at its ends, and the marks of a list."""
+    return re.sub(r"\s", "", text).strip("-*•。.!！;；")
 
 
 _JUDGES: dict[str, Callable[[Quantity, _Unit], _Judgement]] = {

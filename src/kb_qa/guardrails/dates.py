@@ -152,14 +152,19 @@ def _pattern(expression: str, flags: str = "a") -> re.Pattern[str]:
 
 _NEEDS_MONTH = re.compile(r"(?ai)(?<![a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 _NEEDS_CJK = re.compile("[年月季号度]")
-_NEEDS_PART = re.compile("(?ai)q|h|half|quarter")
+_NEEDS_PART = re.compile(r"(?ai)[qh] ?[-/'’]?\d|\d ?[-/]?[qh]|half|quarter")
+_NEEDS_YEAR = re.compile(r"(?a)(?:19|20)\d")
+_NEEDS_SEPARATED = re.compile(r"(?a)\d[-/.]\d{1,2}[-/.]\d")
+_NEEDS_FISCAL = re.compile(r"(?ai)(?<![a-z])f(?:y|iscal|inancial|\d)")
+_NEEDS_CLOCK = re.compile(r"(?a)\d:\d")
+_NEEDS_HALF_DAY = re.compile(r"(?ai)\d ?[ap]\.?m")
 _ORDINAL = r"(?P<name>first|second|third|fourth|1st|2nd|3rd|4th)"
 _OF_YEAR = r"(?:,? (?:of )?(?:the )?(?:fiscal |financial )?(?:year )?(?P<year>(?:19|20)\d\d))?"
 
 # (what the text must hold, pattern, reading), in the order in which they own a span
-_READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
+_READERS: tuple[tuple[re.Pattern[str], re.Pattern[str], Read], ...] = (
     (
-        None,
+        _NEEDS_SEPARATED,
         _pattern(
             rf"{_OPEN}{_YEAR}(?P<sep>[-/.])(?P<month>0?[1-9]|1[0-2])(?P=sep)(?P<day>0?[1-9]|[12]\d"
             rf"|3[01]){_CLOSE}"
@@ -167,7 +172,7 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
         _numeric_date,
     ),
     (
-        None,
+        _NEEDS_SEPARATED,
         _pattern(
             rf"{_OPEN}(?P<first>\d{{1,2}})(?P<sep>[-/.])(?P<second>\d{{1,2}})"
             rf"(?P=sep){_YEAR}{_CLOSE}"
@@ -251,19 +256,24 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
     (_NEEDS_PART, _pattern(rf"(?<![A-Za-z0-9])(?P<name>first|second|1st|2nd)[ -]half{_OF_YEAR}", "ai"), _half),
     (_NEEDS_PART, _pattern(r"(?<![A-Za-z0-9])H(?P<number>[12])(?![0-9A-Za-z])"), _half),
     (
-        None,
+        _NEEDS_FISCAL,
         _pattern(
-            r"(?<![A-Za-z0-9])(?:FY|fiscal|financial year|fiscal year|FYE) ?(?:year )?(?:ended )?'?"
+            r"(?<![A-Za-z0-9])(?:FY|fiscal|financial year|fiscal year|FYE"
+            r"|F(?=[1-3]\d(?![0-9A-Za-z-]))) ?(?:year )?(?:ended )?'?"
             r"(?P<year>(?:19|20)\d\d|\d\d)(?:[-/]\d\d)?(?![0-9%]|[.,]\d)",
             "ai",
         ),
         _fiscal,
     ),
-    (None, _pattern(rf"{_OPEN}{_YEAR}年?{_DASH}(?P<last>(?:19|20)\d\d|\d\d)(?![0-9%]|[.,]\d)年?度?"), _year_range),
-    (_NEEDS_CJK, _pattern(rf"{_YEAR} ?年?(?:至|到)(?P<last>(?:19|20)\d\d) ?年度?"), _year_range),
-    (None, _pattern(r"(?<![A-Za-z0-9.,])(?P<year>(?:19|20)\d0)(?:'?s(?![A-Za-z])|年代)"), _decade),
     (
-        None,
+        _NEEDS_YEAR,
+        _pattern(rf"{_OPEN}{_YEAR}年?{_DASH}(?P<last>(?:19|20)\d\d|\d\d)(?![0-9%]|[.,]\d)年?度?"),
+        _year_range,
+    ),
+    (_NEEDS_CJK, _pattern(rf"{_YEAR} ?年?(?:至|到)(?P<last>(?:19|20)\d\d) ?年度?"), _year_range),
+    (_NEEDS_YEAR, _pattern(r"(?<![A-Za-z0-9.,])(?P<year>(?:19|20)\d0)(?:'?s(?![A-Za-z])|年代)"), _decade),
+    (
+        _NEEDS_CLOCK,
         _pattern(
             r"(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?: ?"
             r"(?P<half>[ap])\.?m\b\.?)?(?![\d:])",
@@ -271,7 +281,7 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
         ),
         _time,
     ),
-    (None, _pattern(r"(?<![\w.,:])(?P<hour>1[0-2]|0?[1-9]) ?(?P<half>[ap])\.?m\b\.?", "ai"), _time),
+    (_NEEDS_HALF_DAY, _pattern(r"(?<![\w.,:])(?P<hour>1[0-2]|0?[1-9]) ?(?P<half>[ap])\.?m\b\.?", "ai"), _time),
     (
         re.compile("[点时]"),
         _pattern(
@@ -282,9 +292,13 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
     ),
     (re.compile("[点时]"), _pattern(r"(?<![\d.])(?P<hour>\d{1,2}) ?[点时](?P<minute>[0-5]?\d)分"), _time),
     (re.compile("时"), _pattern(r"(?<![\d.])(?P<hour>1\d|2[0-4]|0?\d) ?时(?![代候间期尚长速效常])"), _time),
-    (re.compile("年"), _pattern(rf"(?<![0-9.,]){_CJK_YEAR} ?(?P<mark>年)(?:度|底|末|初|中)?"), _year),
     (
-        None,
+        re.compile("年"),
+        _pattern(rf"(?<![0-9.,]){_CJK_YEAR} ?(?P<mark>年)(?:度|底|末|初|中(?![\u4e00-\u9fff]))?"),
+        _year,
+    ),
+    (
+        _NEEDS_YEAR,
         _pattern(
             rf"(?<![0-9_$€£¥₹+])(?<![0-9][.,/-])(?<![A-Za-z])(?<![ (\u00a0]-)(?<!^-){_YEAR}(?P<mark>)"
             rf"(?![0-9A-Za-z_%‰]|\.\d|,\d{{3}}(?!\d)|[余多])"
@@ -296,8 +310,11 @@ _READERS: tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Read], ...] = (
 
 def read(text: str) -> Iterator[tuple[re.Pattern[str], Read]]:
     """The passes that can find anything in `text`, in order."""
+    looked: dict[re.Pattern[str], bool] = {}
     for needed, pattern, reading in _READERS:
-        if needed is None or needed.search(text):
+        if needed not in looked:
+            looked[needed] = needed.search(text) is not None
+        if looked[needed]:
             yield pattern, reading
 
 

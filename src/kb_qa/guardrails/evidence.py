@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kb_qa.answers import Support
-from kb_qa.elements import Block, Chunk
+from kb_qa.elements import Block, Cell, Chunk, Element, Table
 from kb_qa.geometry import Region
 from kb_qa.guardrails.characters import normalise
 from kb_qa.guardrails.headers import NOTHING, Scope, is_unit_line, scope_of, table_scope
@@ -59,6 +59,20 @@ class Evidence:
     def periods(self) -> tuple[Quantity, ...]:
         """The quantities of the block, its headers and headings: what a period may be named by."""
         return (*(fact.quantity for fact in self.facts()), *_lexed(self.context, self._separators()))
+
+    def element(self, row: int) -> Element:
+        """The block as an element whose facts have labels: a labelled row is a table of one row, number `row`."""
+        element = Element(
+            id=self.element_id,
+            document_id=self.document_id,
+            order=row,
+            element_type="table" if self.labelled else "text",
+            category="Table" if self.labelled else "NarrativeText",
+            text=self.text,
+            regions=self.regions,
+            confidence=self.confidence,
+        )
+        return replace(element, table=_row_table(self.labelled, self.context, row)) if self.labelled else element
 
     def support(self, printed: str) -> Support:
         region = self.regions[0] if self.regions else None
@@ -141,6 +155,19 @@ def _cell_facts(labelled: str, context: str, locale: str) -> Iterator[Fact]:
         scope = scope_of(header, label, table)
         printed = f"{_HEADER}{cell}"  # behind its header `1.` is a number, and no list number
         yield from (Fact(quantity, printed, scope) for quantity in _lexed(printed, locale))
+
+
+def _row_table(labelled: str, context: str, row: int) -> Table:
+    """The cells of a labelled row under their headers; what stands around the table is its caption."""
+    parts = [_cell(part) for part in labelled.split(_CELLS)]
+    label = parts[0][1]
+    cells = [Cell(row, 0, 1, 1, label, None, None, header=True)]
+    for column, (header, text) in enumerate(parts[1:], 1):
+        if header:
+            cells.append(Cell(row, column, 1, 1, text, None, None, row_headers=(label,), column_headers=(header,)))
+    lines = [line for line in context.splitlines() if _CELLS not in line]
+    lines += [text for header, text in parts[1:] if not header]
+    return Table(cells=tuple(cells), caption="\n".join(lines))
 
 
 def _is_path(line: str) -> bool:

@@ -20,13 +20,34 @@ def language_of(question: str) -> Language:
     return "zh" if han and 2 * han >= len(_LATIN_WORD.findall(question)) else "en"
 
 
+# Function and question words of languages that have message texts; a word that two of them share is left out.
+_WORDS = {
+    "de": "der die das und ist wie hoch war waren wurde wurden im den dem mit für von zum zur welche welcher wann wo"
+    " eine einen einer nicht sich auf aus bei nach unterlagen jahr".split(),
+    "fr": "le les du était étaient quel quelle quels quelles combien une dans pour sur avec aux sont été où quand est"
+    " société chiffre année au des".split(),
+    "es": "el los las cuál cuáles cuánto cuántos fue fueron una del por con qué cuándo dónde es son empresa año"
+    " ingresos".split(),
+}
+_ENGLISH_WORDS = frozenset("the what was were is are how which when of in and did does for many much".split())
+_ANY_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _european(question: str) -> str:
+    """`de`, `fr` or `es` where at least two of its words stand, and more than of English; else `en`."""
+    words = {match[0].lower() for match in _ANY_WORD.finditer(question)}
+    counts = {tag: len(words.intersection(known)) for tag, known in _WORDS.items()}
+    best = max(counts, key=lambda tag: counts[tag])
+    return best if counts[best] > 1 and counts[best] > len(words & _ENGLISH_WORDS) else "en"
+
+
 def language_tag_of(question: str) -> str:
-    """The tag of the message texts: `zh-Hans`, `zh-Hant`, `ja`, `ko` or `en`."""
+    """The tag of the message texts: `zh-Hans`, `zh-Hant`, `ja`, `ko`, `de`, `fr`, `es` or `en`."""
     kana_or_hangul = _KANA_OR_HANGUL.search(question)
     if kana_or_hangul:
         return "ja" if kana_or_hangul[0] < "\u3100" else "ko"
     if language_of(question) == "en":
-        return "en"
+        return _european(question)
     return "zh-Hant" if len(_TRADITIONAL.findall(question)) > 0 and not _only_shared(question) else "zh-Hans"
 
 

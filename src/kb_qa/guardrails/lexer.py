@@ -18,6 +18,50 @@ from kb_qa.guardrails.quantities import Quantity
 _BLANK = "\x00"
 _NUMERAL_CATEGORIES = frozenset({"Nd", "No", "Nl"})
 _NUMERAL_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# Anything that a pass reads from: digits of any script and other numerals, and Chinese numerals.
+_NUMERAL = re.compile(
+    "[\\d\\[【]|[^\\x00-\\xa9\\u2010-\\u203a\\u3000-\\u3020\\u4e00-\\u9fff\\uff00-\\uff0f\\uff1a-\\uffef\\u00c0-\\u024f]"
+    "|[零一二三四五六七八九十百千万亿兆〇壹贰叁肆伍陆柒捌玖拾佰仟两廿卅半翻萬億兩貳參陸]"
+)
+# A piece of every English number word, and of the words of scales and periods. Most are in few other words.
+_WORD_PIECES = (
+    *(
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twel",
+        "teen",
+        "twenty",
+    ),
+    *("thirt", "fort", "fift", "hundred", "thousand", "illion", "dozen", "half", "halv", "third", "quart", "ninth"),
+    *(
+        "twice",
+        "thrice",
+        "fold",
+        "doubl",
+        "tripl",
+        "trebl",
+        "upl",
+        "digit",
+        "zero",
+        "lakh",
+        "crore",
+        "http",
+        "www",
+        "@",
+    ),
+)
+_DIGIT_OR_SIGN = re.compile(
+    r"(?a)\d|[²³¹⁰⁴-⁹₀-₉¼-¾⅐-\u218f①-⓿❶-➓㉈-㉟㊀-㊿\[【§№#]|[A-Za-z]:|://|@|www|'000|P\d|illions\b|thousands\b"
+)
 _CJK_NUMERAL = re.compile("[零一二三四五六七八九十百千万亿兆〇壹贰叁肆伍陆柒捌玖拾佰仟两廿卅半翻]")
 _DIGIT = re.compile(r"(?a)\d")
 _NUMERAL_IN_ID = re.compile(r"(?a)[\d₀-₉Ⅰ-ↈ]")
@@ -30,6 +74,8 @@ def lex(text: str, *, locale: str = "") -> tuple[Quantity, ...]:
 
     `locale` says which separator is the decimal one (`de`: the comma); empty: unknown, and `1.234` has two readings.
     """
+    if _NUMERAL.search(text) is None and not _may_have_words(text):
+        return ()  # many sentences hold no numeral at all, and cost nothing more
     normalised = normalise(text)
     page = _Page(normalised.text)
     for read in _passes(normalised.text, locale):
@@ -86,33 +132,42 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(merged)
 
 
+def _may_have_words(text: str) -> bool:
+    lowered = text.lower()
+    return any(piece in lowered for piece in _WORD_PIECES)
+
+
 def _passes(text: str, locale: str) -> Iterator[Read]:
     """The passes that can find anything in `text`, in the order in which they own a span."""
-    cjk = _CJK_NUMERAL.search(text) is not None
-    digits = _DIGIT.search(text) is not None or not text.isascii()
-    if digits:
+    cjk = "第" in text or _CJK_NUMERAL.search(text) is not None
+    digits = _DIGIT_OR_SIGN.search(text) is not None
+    if digits or cjk:
         yield protected.enumerators
-        yield protected.markers
-        yield from protected.before_dates()
+        yield from protected.before_dates(text)
     if digits or cjk or "quarter" in text or "half" in text.lower():
         yield from _date_passes(text)
     if digits:
-        yield from protected.after_dates()
+        yield from protected.after_dates(text)
     if cjk:
         yield spelled.chinese
         yield spelled.mixed
     if digits:
-        yield numerals.fractions
-        yield lambda page: numerals.numbers(page, locale=locale)
-        yield numerals.vulgar_fractions
+        yield from _number_passes(text, locale)
     if cjk:
         yield spelled.chinese_numerals
-    if spelled.ENGLISH_WORD.search(text):
+    if _may_have_words(text):
         yield spelled.english
-    if any(pattern.search(text) for pattern in (spelled.ENGLISH_WORD, shares.HALF, shares.ARTICLE_SHARE)):
         yield shares.english_shares
-    if digits:
+    if digits and protected.may_have_names(text):
         yield protected.remaining_names
+
+
+def _number_passes(text: str, locale: str) -> Iterator[Read]:
+    if "/" in text:
+        yield numerals.fractions
+    yield lambda page: numerals.numbers(page, locale=locale)
+    if not text.isascii():
+        yield numerals.vulgar_fractions
 
 
 def _date_passes(text: str) -> Iterator[Read]:
@@ -153,4 +208,8 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
 
 def _in_original(text: str, quantity: Quantity, original_span: Callable[[int, int], tuple[int, int]]) -> Quantity:
     start, end = original_span(*quantity.span)
-    return replace(quantity, start=start, end=end, raw=text[start:end])
+    if (start, end) != quantity.span:
+        return replace(quantity, start=start, end=end, raw=text[start:end])
+    # The quantity is new and nobody else's yet: filling its last field costs a tenth of a copy.
+    object.__setattr__(quantity, "raw", text[start:end])
+    return quantity

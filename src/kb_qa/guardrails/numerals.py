@@ -159,9 +159,10 @@ def _in_parentheses(text: str, front: _Front, end: int, number: _Value) -> Quant
     """
     money = bool(front.currency)
     inner = _tail(text, end, money=money)
-    if text[inner.end : inner.end + 1] != ")":
+    close = inner.end + (text[inner.end : inner.end + 1] == " ")  # `(35,569 )`
+    if text[close : close + 1] != ")":
         return None
-    outer = _tail(text, inner.end + 1, money=money)
+    outer = _tail(text, close + 1, money=money)
     scale = inner.scale or outer.scale
     suffix = outer.suffix if inner.suffix.kind == "number" else inner.suffix
     grouped = "," in text[front.parenthesis : end]
@@ -182,7 +183,10 @@ def _tail(text: str, end: int, *, money: bool) -> _Tail:
         scale, after = scale_at(text, end + 1, money=money)
         more, end = bool(scale), after if scale else end
     footnote = _SUPERSCRIPT.match(text, end)
-    end = footnote.end() if footnote else end
+    if footnote:
+        end = footnote.end()
+        if not scale:
+            scale, end = scale_at(text, end, money=money)  # `250⁹ million`
     suffix = suffix_at(text, end) or Suffix("number", end)
     return _Tail(scale, replace(suffix, more=suffix.more or more), suffix.end)
 

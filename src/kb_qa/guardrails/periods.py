@@ -51,6 +51,9 @@ def is_named(claim: Quantity, facts: Iterable[Quantity]) -> bool:
     known = [parts_of(fact) for fact in facts]
     if any(wanted <= parts for parts in known):
         return True
+    if len(wanted) > 1 and all(part[0] == "y" for part in wanted):
+        # `2017-2019` over columns of its years
+        return all(any(part in parts for parts in known) for part in wanted)
     year = frozenset(part for part in wanted if part[0] == "y")
     rest = wanted - year
     # A quarter in the row and its year in the column compose; a day needs its month printed with it.

@@ -80,7 +80,7 @@ _NAMES = re.compile(
     # letters first: SKU-48213, A320, GPT-4, B2B, CO₂; an upper-case letter, or letters and digits without a hyphen
     rf"(?a)(?<![A-Za-z0-9_'])(?!(?:{_OPTIONAL_UNITS})(?![A-Za-z0-9])|(?:{_OPTIONAL_UNITS})\d|"
     rf"(?:{_CURRENCY_CODES})[ -]?\d"
-    rf"|(?i:{_PLAIN_PREFIXES})-)(?=[a-z]{{0,9}}[A-Z]|[a-z]{{1,10}}\d)"
+    rf"|(?i:{_PLAIN_PREFIXES})-|(?:k?m|ft)[23](?![A-Za-z0-9]))(?=[a-z]{{0,9}}[A-Z]|[a-z]{{1,10}}\d)"
     r"[A-Za-z]{1,12}[-_/]?[0-9₀-₉][A-Za-z0-9₀-₉]{0,30}(?:[-_/][A-Za-z0-9]{1,20}){0,4}(?![A-Za-z0-9_])"
     # characters that a scan confuses: `4,l32` is no number
     r"|(?<![A-Za-z0-9])\d[\d,.]{0,12}[lIOo|][\dlIOo|,.]{0,12}\d(?![A-Za-z0-9])"
@@ -104,17 +104,19 @@ _GOES_ON = re.compile(
 _LOWER_PLURAL = re.compile(r"(?a)\s?(?:[a-z]{2,20} ){0,2}[a-z]{2,20}s\b")
 _LOWER_WORD = re.compile("(?a) [a-z]")
 
-_Pass = tuple[re.Pattern[str], Kind, Role]
-_BEFORE_DATES: tuple[_Pass, ...] = (
-    (_LINKS, "id", "id"),
-    (_PHONES, "id", "id"),
-    (_STANDARDS, "id", "id"),
-    (_REFERENCES, "ref", "ref"),
-    (_SCALE_HEADS, "ref", "ref"),
-)
-_AFTER_DATES: tuple[_Pass, ...] = (
-    (_VERSIONS, "id", "id"),
-    (_NAMES, "id", "id"),
+# Quick looks before the long patterns: each is true wherever its pattern can match.
+_MAY_BE_MARKER = re.compile(r"[\[【①-⓿㉑-㊿❶-➓]|\bP\d")
+_MAY_BE_LINK = re.compile(r"(?ai)@|//|www\.|\.(?:pdf|doc|xls|ppt|htm|md|csv|txt|png|jp)")
+_MAY_BE_PHONE = re.compile(r"(?a)\+\d|\d\)? ?\d{2,3}-\d|\d{3}-\d{3}|\d{11}")
+_MAY_BE_STANDARD = re.compile(r"(?a)[A-Za-z]-?\d|\d-[KQF]|\d\([a-z]|24/7|\d[GD]\b|沪深|中证|上证")
+_MAY_BE_REFERENCE = re.compile("[§№#第图表注件录式骤段码]")
+_MAY_BE_VERSION = re.compile(r"(?ai)\d\.\d{1,5}\.\d|(?<![a-z])v(?:er\.?|ersion)? ?\d|release|版本")
+_MAY_BE_NAME = re.compile(r"(?a)[A-Za-z][-_/]?[0-9₀-₉]|\d[A-Za-z|]|\d[,.]{0,2}[lIOo|]|[Ⅰ-ↈ]")
+_WORD_BEFORE_DIGIT = re.compile(r"(?a)(?<![A-Za-z])([A-Za-z&]{1,12}\.?)[ \u00a0-]?\d")
+_REFERENCE_WORDS = frozenset(
+    word
+    for form in re.sub(r"[\\.]", "", _WORDS).split("|")
+    for word in {form.replace("?", ""), re.sub(r".\?", "", form)}
 )
 
 
@@ -137,7 +139,12 @@ def markers(text: str) -> Iterator[Quantity]:
 
 def enumerators(text: str) -> Iterator[Quantity]:
     """Line-start numbers of lists: `1.`, `(2)`, `三、`, `（四）`; the value is the number."""
-    for match in _ENUMERATORS.finditer(text):
+    if "\n" not in text:
+        first = _ENUMERATORS.match(text)
+        found = [first] if first else []
+    else:
+        found = [*_ENUMERATORS.finditer(text)]
+    for match in found:
         printed = match["label"].strip("()（）.、． ")
         number = int(printed) if printed.isdecimal() else small_number(printed)
         yield _quantity(match.start("label"), match.end("label"), "enum", "enum", str(number or match["label"]))
@@ -174,19 +181,35 @@ def is_counting_label(text: str, start: int, end: int, *, strict: bool) -> bool:
     return counts_at(text, end) or (strict and _LOWER_PLURAL.match(text, end) is not None)
 
 
-def before_dates() -> tuple[Callable[[str], Iterator[Quantity]], ...]:
-    """Links, phones, standards and references, one pass each."""
-    return tuple(_reader(*each) for each in _BEFORE_DATES)
+def before_dates(text: str) -> Iterator[Callable[[str], Iterator[Quantity]]]:
+    """Markers, links, phones, standards and references: those passes that can find anything in `text`."""
+    if _MAY_BE_MARKER.search(text):
+        yield markers
+    before = {match[1].lower().rstrip(".") for match in _WORD_BEFORE_DIGIT.finditer(text)}
+    if _MAY_BE_LINK.search(text):
+        yield _READ_LINKS
+    if _MAY_BE_PHONE.search(text):
+        yield _READ_PHONES
+    if before or _MAY_BE_STANDARD.search(text):
+        yield _READ_STANDARDS
+    if not before.isdisjoint(_REFERENCE_WORDS) or _MAY_BE_REFERENCE.search(text):
+        yield _READ_REFERENCES
+    if "000" in text or "ions" in text.lower() or "thousands" in text.lower():
+        yield _READ_SCALE_HEADS
 
 
-def after_dates() -> tuple[Callable[[str], Iterator[Quantity]], ...]:
-    """Versions, ids and footnote marks, one pass each: `31.03.2025` is a date first, `Q3` a quarter."""
-    return (*(_reader(*each) for each in _AFTER_DATES), footnotes)
+def after_dates(text: str) -> Iterator[Callable[[str], Iterator[Quantity]]]:
+    """Versions, ids and footnote marks: `31.03.2025` is a date first, `Q3` a quarter."""
+    if _MAY_BE_VERSION.search(text):
+        yield _READ_VERSIONS
+    if may_have_names(text):
+        yield _READ_NAMES
+    if "(" in text or not text.isascii():
+        yield footnotes
 
 
-def remaining_names(text: str) -> Iterator[Quantity]:
-    """Whatever letters and digits are still one token when all else is read: an id, to be found verbatim."""
-    return _reader(_REMAINING, "id", "id")(text)
+def may_have_names(text: str) -> bool:
+    return _MAY_BE_NAME.search(text) is not None
 
 
 def _reader(pattern: re.Pattern[str], kind: Kind, role: Role) -> Callable[[str], Iterator[Quantity]]:
@@ -199,3 +222,18 @@ def _reader(pattern: re.Pattern[str], kind: Kind, role: Role) -> Callable[[str],
 
 def _quantity(start: int, end: int, kind: Kind, role: Role, value: str) -> Quantity:
     return Quantity(kind, value, start, end, role=role)
+
+
+_READ_LINKS = _reader(_LINKS, "id", "id")
+_READ_PHONES = _reader(_PHONES, "id", "id")
+_READ_STANDARDS = _reader(_STANDARDS, "id", "id")
+_READ_REFERENCES = _reader(_REFERENCES, "ref", "ref")
+_READ_SCALE_HEADS = _reader(_SCALE_HEADS, "ref", "ref")
+_READ_VERSIONS = _reader(_VERSIONS, "id", "id")
+_READ_NAMES = _reader(_NAMES, "id", "id")
+_READ_REMAINING = _reader(_REMAINING, "id", "id")
+
+
+def remaining_names(text: str) -> Iterator[Quantity]:
+    """Whatever letters and digits are still one token when all else is read: an id, to be found verbatim."""
+    return _READ_REMAINING(text)

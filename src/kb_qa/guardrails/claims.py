@@ -1,0 +1,66 @@
+"""Claims: what the sentence around a figure, or the question of a bare answer, says that the figure is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kb_qa.guardrails.bind import Claim
+from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
+from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens
+from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.quantities import Quantity
+from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question, with what an answer may take from it: words, periods, and figures to deny (kind and value)."""
+
+    text: str
+    words: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    echoes: frozenset[tuple[str, str]]
+
+
+def asked_of(question: str, *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES) -> Asked:
+    quantities = lex(question, locale=locale or "en")
+    words = tokens(without_periods(question, quantities), aliases)
+    echoes = frozenset((each.kind, each.shown_value) for each in quantities)
+    return Asked(question, words, quantities, echoes)
+
+
+def claims_of(
+    text: str, quantities: Sequence[Quantity], asked: Asked, *, aliases: Aliases = DEFAULT_ALIASES
+) -> dict[int, Claim]:
+    """The claim of every figure of one unit, by where the figure starts; periods and markers make none.
+
+    W(c) is the figure's window, else the sentence, else the question; P(c) likewise.
+    """
+    own = windows(text, quantities)
+    if not own:
+        return {}
+    blank = masked(text, quantities)
+    sentence = tokens(blank.replace("\x00", " "), aliases)
+    named, wanted = sentence_periods(quantities), sentence_periods(asked.quantities)
+    bare = not sentence
+    claims = {}
+    for quantity in quantities:
+        window = own.get(quantity.start)
+        if window is None:
+            continue
+        direction = direction_at(blank, quantity.start, quantity.end)
+        if bare and direction == LEVEL and asked.text:
+            direction = direction_asked(asked.text)
+        claims[quantity.start] = Claim(
+            quantity=quantity,
+            words=tokens(window.text, aliases) or sentence or asked.words,
+            all_words=sentence | asked.words,
+            periods=window.periods or named or wanted,
+            direction=direction,
+            bare=bare,
+            loss=says_loss(window.text or text) or (bare and says_loss(asked.text)),
+            text=text,
+            question=asked.text,
+        )
+    return claims

@@ -1,0 +1,200 @@
+"""The guard as a tool of its own: given sources, a question and an answer, what every figure of the answer rests on."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kb_qa.guardrails.bind import Claim
+from kb_qa.guardrails.characters import BIDI_OVERRIDES
+from kb_qa.guardrails.claims import Asked, asked_of, claims_of
+from kb_qa.guardrails.echoes import is_abstained, is_negated
+from kb_qa.guardrails.exemptions import judge_token
+from kb_qa.guardrails.explicit import strip
+from kb_qa.guardrails.judge import Bench, figure_outcome, judge, outcome_of
+from kb_qa.guardrails.languages import language_tag_of
+from kb_qa.guardrails.lexer import lex, uncovered
+from kb_qa.guardrails.locales import spoken_locale
+from kb_qa.guardrails.materials import Materials, materials_of, source_elements
+from kb_qa.guardrails.messages import refusal_text
+from kb_qa.guardrails.outcome import ClaimOutcome, FigureOutcome, Outcome
+from kb_qa.guardrails.policies import STRICT, Policy
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+from kb_qa.guardrails.reasons import reason_text
+from kb_qa.guardrails.replacements import unit_text
+from kb_qa.guardrails.units import split_units
+from kb_qa.guardrails.windows import is_counted
+
+_log = logging.getLogger(__name__)
+
+# A sentence of so many figures, over so many facts, is no sentence: it is withheld and not computed for minutes.
+MAX_COMPARISONS = 200_000
+_CITED = re.compile(r"(?a)\d+")
+
+
+def check_figures(
+    sources: Iterable[Mapping[str, Any]], question: str, answer: str, *, policy: Policy = STRICT
+) -> Outcome:
+    """The outcome for `answer`, held against `sources`: dicts `{id, text, element_type?, page?, bbox?, confidence?}`,
+    cited by position from 1, tables as pipe tables with their caption lines above.
+
+    Pure and deterministic: the same input gives the same JSON. Raises ValueError where a source has no text.
+    """
+    materials = materials_of(source_elements(sources), locale=policy.locale, aliases=policy.aliases)
+    return check_answer(materials, question, answer, policy=policy)
+
+
+def check_answer(materials: Materials, question: str, answer: str, *, policy: Policy = STRICT) -> Outcome:
+    """The same for materials that are at hand, with their facts."""
+    stripped = strip(answer)
+    text = stripped.text
+    language = language_tag_of(question or text)
+    asked = asked_of(question, locale=policy.locale, aliases=policy.aliases)
+    claims: list[ClaimOutcome] = []
+    enumerator = 0
+    expressions = dict(stripped.expressions)
+    for number, (start, end) in enumerate(split_units(text)):
+        own = {place - start: said for place, said in expressions.items() if start < place <= end}
+        unit = _Unit(text[start:end], materials, asked, language, own, enumerator, policy)
+        figures = unit.checked()
+        numbers = [int(each.number) for each in figures if each.number]
+        enumerator = numbers[-1] if numbers else enumerator
+        moved = tuple(replace(each, start=each.start + start, end=each.end + start) for each in figures)
+        withheld = any(policy.withholds(each) for each in figures)
+        shown = unit_text(text[start:end], figures, language, policy, withheld=withheld)
+        claims.append(ClaimOutcome(number, start, end, "refused" if withheld else "released", shown, moved))
+    return _outcome(claims, text, language, policy)
+
+
+def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy: Policy) -> Outcome:
+    figures = [figure for claim in claims for figure in claim.figures]
+    refused = [figure for figure in figures if not figure.supported]
+    derived = sum(figure.status == "derived" for figure in figures)
+    withheld = sum(claim.status == "refused" for claim in claims)
+    text = "".join(claim.text for claim in claims)
+    said = [claim for claim in claims if claim.status == "released" and claim.text.strip()]
+    if withheld and (policy.granularity == "answer" or not said):
+        text = refusal_text(language)
+    return Outcome(
+        verdict="refuse" if refused else "derived" if derived else "pass",
+        language=language,
+        text=text,
+        visible=visible,
+        claims=tuple(claims),
+        policy_id=policy.id,
+        policy_hash=policy.hash,
+        withheld=withheld,
+        stats={
+            "figures": len(figures),
+            "supported": len(figures) - len(refused),
+            "derived": derived,
+            "refused": len(refused),
+            **{f"status.{name}": count for name, count in sorted(Counter(each.status for each in figures).items())},
+        },
+    )
+
+
+@dataclass(slots=True)
+class _Unit:
+    """One unit while it is checked. Lives only inside `check_answer`."""
+
+    text: str
+    materials: Materials
+    asked: Asked
+    language: str
+    expressions: Mapping[int, str]
+    enumerator: int
+    policy: Policy
+
+    def checked(self) -> tuple[FigureOutcome, ...]:
+        """Fail closed (I1): an error in here makes the whole unit unparsed."""
+        try:
+            return self._figures()
+        except Exception:  # noqa: BLE001  whatever goes wrong must not release a figure
+            _log.exception("the check of a unit failed; the unit is withheld")
+            whole = Quantity("number", self.text, 0, len(self.text), raw=self.text)
+            return (outcome_of(whole, "unparsed", reason_text("unparsed", self.language, raw=self.text)),)
+
+    def _figures(self) -> tuple[FigureOutcome, ...]:
+        locale = self.policy.locale or ("de" if spoken_locale(self.text) == "de" else "en")
+        quantities = lex(self.text, locale=locale)
+        if sum(map(is_counted, quantities)) * len(self.materials.facts) > MAX_COMPARISONS:
+            raise OverflowError("more figures and facts than one sentence can be checked against")
+        claims = claims_of(self.text, quantities, self.asked, aliases=self.policy.aliases)
+        cited = self._cited(quantities)
+        bench = Bench(self.materials, self.language, cited)
+        found: list[FigureOutcome] = []
+        later: list[Quantity] = []
+        anchored: set[int] = set()
+        for quantity in quantities:
+            if not is_counted(quantity):
+                found.append(judge_token(quantity, self.text, self.materials, self.asked, self._place(cited)))
+                continue
+            judgement = judge(claims[quantity.start], bench, self._expression(quantity, quantities))
+            anchored.update(id(fact) for fact in judgement.facts)
+            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration"}:
+                later.append(quantity)
+                continue
+            found.append(
+                self._settled(claims[quantity.start], figure_outcome(claims[quantity.start], judgement, bench))
+            )
+        again = replace(bench, anchored=frozenset(anchored))
+        for quantity in later:
+            claim = claims[quantity.start]
+            outcome = figure_outcome(claim, judge(claim, again, None), again)
+            found.append(self._settled(claim, outcome))
+        found += self._gaps(quantities)
+        return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))
+
+    def _place(self, cited: frozenset[int]) -> tuple[str, int, frozenset[int]]:
+        return self.language, self.enumerator, cited
+
+    def _gaps(self, quantities: Sequence[Quantity]) -> list[FigureOutcome]:
+        gaps = uncovered(self.text, quantities)
+        if not BIDI_OVERRIDES.isdisjoint(self.text) and quantities:
+            gaps = ((0, len(self.text)),)  # what is read left to right is not what is shown
+        outcomes = []
+        for start, end in gaps:
+            raw = self.text[start:end]
+            quantity = Quantity("number", raw, start, end, raw=raw)
+            outcomes.append(outcome_of(quantity, "unparsed", reason_text("unparsed", self.language, raw=raw)))
+        return outcomes
+
+    def _expression(self, quantity: Quantity, quantities: Sequence[Quantity]) -> str | None:
+        """The expression right behind the figure; one in the unit's last place belongs to its only figure."""
+        for place, said in self.expressions.items():
+            if quantity.end <= place <= quantity.end + 2 and not self.text[quantity.end : place].strip():
+                return said
+        return None
+
+    def _cited(self, quantities: Sequence[Quantity]) -> frozenset[int]:
+        count = len(self.materials.sources)
+        numbers = {
+            int(number)
+            for each in quantities
+            if each.role == "marker" and each.shown_value not in {"p", "circled"}
+            for number in _CITED.findall(each.shown_value)
+        }
+        return frozenset(number for number in numbers if 1 <= number <= count)
+
+    def _settled(self, claim: Claim, outcome: FigureOutcome) -> FigureOutcome:
+        """What is printed nowhere may still be quoted in a negation, or structure the answer."""
+        quantity = claim.quantity
+        if not outcome.supported and self._is_echo(quantity):
+            return outcome_of(quantity, "question_echo", reason_text("echo", self.language))
+        if outcome.status in {"unsupported", "misbound"} and quantity.soft:
+            return judge_token(quantity, self.text, self.materials, self.asked, self._place(frozenset()))
+        bracketed = self.text[quantity.start - 1 : quantity.start] + self.text[quantity.end : quantity.end + 1]
+        if bracketed in {"[]", "【】"} and quantity.kind not in PERIOD_KINDS:
+            text = reason_text("bracketed", self.language, raw=quantity.raw)
+            return outcome_of(quantity, "unsupported", text)
+        return outcome
+
+    def _is_echo(self, quantity: Quantity) -> bool:
+        if (quantity.kind, quantity.shown_value) not in self.asked.echoes:
+            return False
+        return is_negated(self.text, quantity.start) or is_abstained(self.text, *quantity.span)

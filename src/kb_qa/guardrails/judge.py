@@ -1,0 +1,299 @@
+"""The judgement of one figure: printed in a source and bound to the claim's words, or computed from what is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kb_qa.guardrails.bind import Binding, Claim, bind, matched
+from kb_qa.guardrails.conversions import converted
+from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
+from kb_qa.guardrails.explicit import Failure, prove
+from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.implicit import derive
+from kb_qa.guardrails.materials import Materials
+from kb_qa.guardrails.outcome import DerivationShown, FigureOutcome, Place, Reason, Status
+from kb_qa.guardrails.quantities import Quantity, plain
+from kb_qa.guardrails.reasons import reason_text
+from kb_qa.guardrails.values import Comparison, compare, kind_group
+
+SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
+_COUNTER = re.compile("[\u4e00-\u9fff:：]")
+_MOST = 24
+_RANK = {"exact": 0, "rounded": 1, "converted": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A status with what it rests on; `facts` are those of the claimed value, bound or not."""
+
+    status: Status
+    facts: tuple[Fact, ...] = ()
+    derived: Derived | None = None
+    reason: str = ""
+    rival: Fact | None = None
+    match: str = ""
+    annotations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What figures of one unit are judged by. `cited` are the source numbers that the unit cites."""
+
+    materials: Materials
+    language: str
+    cited: frozenset[int] = frozenset()
+    anchored: frozenset[int] = frozenset()  # ids of the facts that other figures of the unit are
+
+
+def judge(claim: Claim, bench: Bench, expression: str | None) -> Judgement:
+    """Direct match, then the stated expression, then the implicit search."""
+    if expression is not None:
+        return _proven(claim, bench, expression)
+    direct = _direct(claim, bench)
+    if direct.status in {"exact", "rounded", "converted", "low_confidence", "conflict", "wrong_citation"}:
+        return direct
+    derived = derive(claim, bench.materials.facts) or converted(claim, bench.materials.facts, bench.anchored)
+    if derived is not None:
+        return Judgement("derived", derived.operands, derived)
+    return direct
+
+
+def _proven(claim: Claim, bench: Bench, expression: str) -> Judgement:
+    outcome = prove(claim, expression, bench.materials.facts, bench.materials.ledger)
+    if isinstance(outcome, Failure):
+        code = "operand_misbound" if outcome.code == "misbound" else outcome.code
+        text = reason_text(code, bench.language, raw=claim.quantity.raw, mine=outcome.detail)
+        return Judgement("misbound" if outcome.code == "misbound" else "unsupported", reason=text)
+    return Judgement("derived", outcome.operands, outcome)
+
+
+def _direct(claim: Claim, bench: Bench) -> Judgement:
+    facts = bench.materials.facts
+    compared = [(fact, compare(claim.quantity, fact)) for fact in facts]
+    equal = {
+        id(fact): comparison for fact, comparison in compared if comparison.agreement and _counts_the_same(claim, fact)
+    }
+    candidates = [fact for fact in facts if id(fact) in equal]
+    if not candidates:
+        return _unmatched(claim, compared, bench)
+    fitting = [fact for fact in candidates if _is_same_way(claim, fact)]
+    if not fitting:
+        against = [fact for fact in candidates if _is_contrary(claim, fact)]
+        if against:
+            return _because(claim, bench, "contradicted", against[0])
+        return Judgement("unsupported", reason=reason_text("unsupported", bench.language, raw=claim.quantity.raw))
+    if len(fitting) > _MOST:  # a value that stands everywhere: the facts that share most words with the claim
+        fitting = sorted(fitting, key=lambda fact: -len(matched(fact, claim.words)))[:_MOST]
+    bindings = bind(claim, fitting, facts, frozenset(equal))
+    bound = [binding.fact for binding in bindings if not binding.rule]
+    if not bound:
+        return _misbound(claim, bench, bindings)
+    return _bound(claim, bench, bound, equal)
+
+
+def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, Comparison]) -> Judgement:
+    cited = [fact for fact in bound if not bench.cited or bench.materials.source_of(fact) in bench.cited]
+    if not cited:
+        where = ", ".join(str(each) for each in sorted({bench.materials.source_of(fact) for fact in bound}))
+        text = reason_text("wrong_citation", bench.language, raw=claim.quantity.raw, where=where)
+        return Judgement("wrong_citation", tuple(bound[:1]), reason=text)
+    sure = [fact for fact in cited if fact.confidence is None or fact.confidence >= SURE]
+    if not sure:
+        return _because(claim, bench, "low_confidence", cited[0])
+    ordered = sorted(sure, key=lambda fact: _RANK[equal[id(fact)].agreement])
+    first = equal[id(ordered[0])]
+    kept = tuple(fact for fact in ordered if equal[id(fact)].agreement == first.agreement)[:4]
+    other = _conflicting(claim, bench, kept[0], equal)
+    if other is not None and not bench.cited:
+        return _because(claim, bench, "conflict", kept[0], other)
+    notes = tuple(
+        note for note, given in (("bound_dropped", first.bound_dropped), ("conflict", other is not None)) if given
+    )
+    status: Status = "rounded" if first.agreement == "rounded" else first.agreement or "exact"
+    return Judgement(status, kept, match=first.agreement, annotations=notes)
+
+
+def _counts_the_same(claim: Claim, fact: Fact) -> bool:
+    """A bare number in Chinese text has a counter that no list knows: `3胜` is no `3平`, `1:0` no `1号`."""
+    quantity, printed = claim.quantity, fact.quantity
+    if quantity.kind != "number" or printed.kind != "number" or quantity.scale or fact.cell is not None:
+        return True
+    mine = claim.text[quantity.end : quantity.end + 1]
+    return mine == fact.tail or not (_COUNTER.match(mine) and _COUNTER.match(fact.tail))
+
+
+def _conflicting(claim: Claim, bench: Bench, fact: Fact, equal: dict[int, Comparison]) -> Fact | None:
+    """Another source that says another value of the very same labels and period."""
+    if not fact.labels or not fact.periods or fact.cell is None:
+        return None
+    return next(
+        (
+            other
+            for other in bench.materials.facts
+            if other.element_id != fact.element_id
+            and other.cell is not None
+            and other.labels == fact.labels
+            and other.context == fact.context
+            and other.periods == fact.periods
+            and id(other) not in equal
+            and kind_group(other.quantity) == kind_group(fact.quantity)
+            and not compare(other.quantity, fact).agreement
+        ),
+        None,
+    )
+
+
+def _is_same_way(claim: Claim, fact: Fact) -> bool:
+    """A change is no level, up is not down, and a negative cell is no positive figure without a word for it."""
+    if claim.direction.change and not fact.direction.change and _is_level(claim, fact):
+        return False
+    if fact.direction.change and not claim.direction.change and not claim.bare and _is_plain_level(claim, fact):
+        return False
+    return not _is_contrary(claim, fact)
+
+
+def _is_level(claim: Claim, fact: Fact) -> bool:
+    """For a bare answer the question's words ask for the change; a source may name it without a word of direction."""
+    return claim.quantity.kind in {"percent", "pp", "money", "number", "count"} and kind_group(
+        claim.quantity
+    ) == kind_group(fact.quantity)
+
+
+def _is_plain_level(claim: Claim, fact: Fact) -> bool:
+    return fact.cell is None and claim.quantity.kind in {"percent", "pp"} and fact.quantity.kind == claim.quantity.kind
+
+
+def _is_contrary(claim: Claim, fact: Fact) -> bool:
+    number = fact.number
+    mine = claim.quantity.value
+    if number is None or isinstance(mine, str) or not number:
+        return False
+    if claim.direction.change and claim.direction.sign and fact.direction.sign:
+        way = fact.direction.sign
+        return way != claim.direction.sign
+    positive = mine > 0
+    if positive == (number > 0):
+        return False
+    if number < 0:
+        return not (claim.direction.sign < 0 or claim.loss or fact.neutral)
+    return not (fact.direction.sign < 0 or fact.neutral)
+
+
+def _unmatched(claim: Claim, compared: Sequence[tuple[Fact, Comparison]], bench: Bench) -> Judgement:
+    """The nearest miss says why: more precise, another currency, another scale."""
+    order = ("currency", "bound", "ambiguous", "false_precision", "scale")
+    for code in order:
+        for fact, comparison in compared:
+            if comparison.objection == code:
+                status: Status = "false_precision" if code == "false_precision" else "unsupported"
+                text = reason_text(code, bench.language, raw=claim.quantity.raw, mine=_named(fact))
+                return Judgement(status, reason=text, rival=fact)
+    return Judgement("unsupported", reason=reason_text("unsupported", bench.language, raw=claim.quantity.raw))
+
+
+def _misbound(claim: Claim, bench: Bench, bindings: Sequence[Binding]) -> Judgement:
+    binding = next((each for each in bindings if each.rival is not None), bindings[0])
+    if binding.rival is None:
+        text = reason_text("misbound_alone", bench.language, raw=claim.quantity.raw, mine=_about(binding.fact))
+        return Judgement("misbound", (binding.fact,), reason=text)
+    theirs = f"{_about(binding.rival)} = {binding.rival.printed}"
+    text = reason_text("misbound", bench.language, raw=claim.quantity.raw, mine=_about(binding.fact), theirs=theirs)
+    return Judgement("misbound", (binding.fact,), reason=text, rival=binding.rival)
+
+
+def _because(claim: Claim, bench: Bench, status: Status, fact: Fact, other: Fact | None = None) -> Judgement:
+    theirs = _named(other) if other is not None else ""
+    text = reason_text(status, bench.language, raw=claim.quantity.raw, mine=_named(fact), theirs=theirs)
+    return Judgement(status, (fact,), reason=text, rival=other)
+
+
+def _about(fact: Fact) -> str:
+    return fact.label or fact.printed
+
+
+def _named(fact: Fact) -> str:
+    return f"{fact.printed} ({_about(fact)})" if fact.cell is not None else fact.printed
+
+
+def figure_outcome(claim: Claim, judgement: Judgement, bench: Bench) -> FigureOutcome:
+    quantity = claim.quantity
+    derivation = None
+    annotations = judgement.annotations
+    if judgement.derived is not None:
+        derivation = _shown(claim, judgement.derived, bench)
+        annotations += (derivation.warning,) if derivation.warning else ()
+    supported = judgement.status in {"exact", "rounded", "converted"}
+    nearest = tuple(place_of(fact) for fact in (judgement.rival, *judgement.facts) if fact is not None)
+    return replace(
+        outcome_of(quantity, judgement.status),
+        support=tuple(place_of(fact, judgement.match) for fact in judgement.facts) if supported or derivation else (),
+        derivation=derivation,
+        reason=Reason(judgement.status, judgement.reason, nearest[:3]) if judgement.reason else None,
+        annotations=annotations,
+    )
+
+
+def outcome_of(quantity: Quantity, status: Status, reason: str = "") -> FigureOutcome:
+    return FigureOutcome(
+        raw=quantity.raw,
+        start=quantity.start,
+        end=quantity.end,
+        kind=quantity.kind,
+        value=quantity.shown_value,
+        status=status,
+        quantum=plain(quantity.quantum),
+        approximate=quantity.approximate,
+        bound=quantity.bound,
+        reason=Reason(status, reason) if reason else None,
+    )
+
+
+def place_of(fact: Fact, match: str = "") -> Place:
+    return Place(
+        element=fact.element_id,
+        page=fact.page,
+        bbox=fact.bbox,
+        printed=fact.printed,
+        value=fact.quantity.shown_value,
+        match=match,
+        cell=fact.cell,
+        row=fact.row if fact.cell else "",
+        col=fact.column,
+        scale_from=fact.scale_source,
+        currency_from=fact.currency_source,
+    )
+
+
+def _shown(claim: Claim, derived: Derived, bench: Bench) -> DerivationShown:
+    names = [bench.materials.names.get(id(fact), "F?") for fact in derived.operands]
+    where = " · ".join(_where(fact) for fact in derived.operands)
+    return DerivationShown(
+        op=derived.operation,
+        expr=_without_outer(derived.formula(names)),
+        shown=f"{re.sub(' +', ' ', derived.shown(claim.quantity))}; {where}",
+        operands=tuple(names),
+        places=tuple(place_of(fact) for fact in derived.operands),
+        origin=derived.origin,
+        coincidence=plain(derived.coincidence),
+        warning=derived.warning or ("low_precision" if is_finer_than_operands(derived, claim.quantity) else ""),
+    )
+
+
+def _where(fact: Fact) -> str:
+    page = f"p.{fact.page}" if fact.page is not None else fact.element_id
+    label = f" {fact.row} × {fact.column}" if fact.cell else ""
+    return f"{fact.printed.strip()} [{page}{label}]"
+
+
+def _without_outer(text: str) -> str:
+    """`((F1-F2)/F2)` → `(F1-F2)/F2`."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for index, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and index + 1 < len(text):
+            return text
+    return text[1:-1]

@@ -1,0 +1,66 @@
+"""What becomes of a figure without support: strict replaces its sentence, annotate marks it, off only logs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
+from kb_qa.guardrails.outcome import FigureOutcome
+
+Mode = Literal["strict", "annotate", "off"]
+Granularity = Literal["unit", "answer"]
+
+_RANK: dict[Mode, int] = {"off": 0, "annotate": 1, "strict": 2}
+_GROUPS = {"id": "ids", "ref": "ids", "marker": "markers", "enum": "markers", "date": "periods", "year": "periods"}
+_GROUPS |= {"period": "periods", "monthday": "periods"}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`overrides` set another mode for a kind (`percent`) or a group of kinds (`ids`, `markers`, `periods`).
+
+    `aliases` are pairs (said, canonical) of one knowledge base; `locale` holds where a document says nothing.
+    """
+
+    mode: Mode = "strict"
+    granularity: Granularity = "unit"
+    overrides: Mapping[str, Mode] = field(default_factory=dict)
+    aliases: Aliases = DEFAULT_ALIASES
+    locale: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.mode
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits of everything that the policy says."""
+        said = [self.mode, self.granularity, sorted(self.overrides.items()), self.aliases, self.locale]
+        return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:12]
+
+    def mode_of(self, figure: FigureOutcome) -> Mode:
+        """The mode for one figure: its kind's, its group's, else the policy's."""
+        group = _GROUPS.get(figure.kind, "")
+        return self.overrides.get(figure.kind, self.overrides.get(group, self.mode))
+
+    def withholds(self, figure: FigureOutcome) -> bool:
+        """Whether the figure's unit may not be shown as it is."""
+        return not figure.supported and self.mode_of(figure) == "strict"
+
+    def marks(self, figure: FigureOutcome) -> bool:
+        return not figure.supported and self.mode_of(figure) == "annotate"
+
+
+STRICT = Policy()
+
+
+def is_stricter(first: Policy, second: Policy) -> bool:
+    """Whether `first` is at least as strict in every kind: then it never releases more (invariant I5)."""
+    kinds = {*first.overrides, *second.overrides}
+    pairs = [(first.mode, second.mode)]
+    pairs += [(first.overrides.get(kind, first.mode), second.overrides.get(kind, second.mode)) for kind in kinds]
+    return all(_RANK[mine] >= _RANK[theirs] for mine, theirs in pairs)

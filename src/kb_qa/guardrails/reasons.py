@@ -1,0 +1,76 @@
+"""Why a figure is not supported, in the reader's language, naming both sides."""
+
+from __future__ import annotations
+
+_TEXTS = {
+    "en": {
+        "unsupported": "{raw} is neither printed in the sources nor computed from them",
+        "misbound": "{raw} is {mine}; the words fit {theirs}",
+        "misbound_alone": "{raw} is {mine}, which the words do not name",
+        "contradicted": "the source says {mine}, in the other direction",
+        "false_precision": "{raw} is more precise than the source, which prints {mine}",
+        "currency": "{raw} has another currency than the source, which prints {mine}",
+        "scale": "{raw} has another scale than the source: {mine}",
+        "bound": "{raw} states another limit than the source: {mine}",
+        "kind": "{raw} is of another kind than the source, which prints {mine}",
+        "ambiguous": "the scale of {mine} is stated twice, and differently",
+        "wrong_citation": "{raw} stands in source {where}, not in what is cited",
+        "conflict": "the sources disagree: {mine} and {theirs}",
+        "low_confidence": "{mine} was recognised with a confidence below 0.9",
+        "unparsed": "{raw} is a numeral that cannot be read",
+        "marker": "{raw} cites no source: there are {where}",
+        "enum": "{raw} does not continue a list",
+        "bracketed": "[{raw}] stands for a quantity like a citation marker",
+        "soft": "{raw}: {mine}",
+        "expression": "the expression cannot be read: {mine}",
+        "operand": "{mine} in the expression is printed in no source",
+        "operand_misbound": "an operand is not what the words name: {mine}",
+        "period": "a period that is named has no operand",
+        "dimension": "the expression gives another kind of quantity: {mine}",
+        "result": "the expression gives another result: {mine}",
+        "exempt_marker": "citation marker",
+        "exempt_enum": "list number",
+        "exempt_question": "named in the question",
+        "exempt_page": "the page of the source",
+        "exempt_soft": "spelled-out count",
+        "echo": "quoted from the question in a negation",
+    },
+    "zh": {
+        "unsupported": "材料中没有{raw}，也无法由材料算出",
+        "misbound": "{raw}是{mine}；文字所指的是{theirs}",
+        "misbound_alone": "{raw}是{mine}，与文字所指不符",
+        "contradicted": "材料所述方向相反：{mine}",
+        "false_precision": "{raw}比材料更精确，材料为{mine}",
+        "currency": "{raw}的币种与材料不同，材料为{mine}",
+        "scale": "{raw}的数量级与材料不同：{mine}",
+        "bound": "{raw}的界限与材料不同：{mine}",
+        "kind": "{raw}与材料的数值种类不同，材料为{mine}",
+        "ambiguous": "{mine}的单位有两种说法",
+        "wrong_citation": "{raw}在材料{where}中，不在所引材料中",
+        "conflict": "材料之间不一致：{mine}与{theirs}",
+        "low_confidence": "{mine}的识别置信度低于0.9",
+        "unparsed": "{raw}无法识读",
+        "marker": "{raw}没有对应的材料：共{where}份",
+        "enum": "{raw}不是连续的列表序号",
+        "bracketed": "[{raw}]以引用标记的形式代替数值",
+        "soft": "{raw}：{mine}",
+        "expression": "算式无法识读：{mine}",
+        "operand": "算式中的{mine}不在材料中",
+        "operand_misbound": "算式中的数与文字所指不符：{mine}",
+        "period": "所述期间在算式中没有对应的数",
+        "dimension": "算式的结果是另一种数值：{mine}",
+        "result": "算式的结果不同：{mine}",
+        "exempt_marker": "引用标记",
+        "exempt_enum": "列表序号",
+        "exempt_question": "问题中已有",
+        "exempt_page": "材料所在页",
+        "exempt_soft": "结构性计数",
+        "echo": "在否定句中引自问题",
+    },
+}
+
+
+def reason_text(code: str, language: str, *, raw: str = "", mine: str = "", theirs: str = "", where: str = "") -> str:
+    """The text of a reason; languages other than Chinese get English."""
+    texts = _TEXTS["zh" if language.startswith("zh") else "en"]
+    return texts[code].format(raw=raw, mine=mine, theirs=theirs, where=where)
