@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kb_qa.answers import Hit, Located
-from kb_qa.elements import Cell, Element, Table
+from kb_qa.elements import Cell, Element, Measure, ScaleSource, Table
 from kb_qa.geometry import BBox, Region
 
 Line = dict[str, Any]
@@ -72,15 +72,30 @@ def _table_line(table: Table) -> Line:
     return {
         "caption": table.caption,
         "notes": list(table.notes),
+        "note_regions": region_lines(table.note_regions),
         "scale": table.scale,
-        "scale_source": None if source is None else _source_line(source.text, source.region),
+        "scale_source": None if source is None else _source_line(source),
         "unit": table.unit,
+        "confidence": table.confidence,
+        "measures": [_measure_line(measure) for measure in table.measures],
         "cells": [_cell_line(cell) for cell in table.cells],
     }
 
 
-def _source_line(text: str, region: Region | None) -> Line:
-    return {"text": text, "region": None if region is None else region_lines([region])[0]}
+def _source_line(source: ScaleSource) -> Line:
+    return {"text": source.text, "region": None if source.region is None else region_lines([source.region])[0]}
+
+
+def _measure_line(measure: Measure) -> Line:
+    """What figures of some cells are counted in; a cell names it by its place in the list."""
+    return {
+        "scale": measure.scale,
+        "unit": measure.unit,
+        "scope": measure.scope,
+        "source": _source_line(measure.source),
+        "unit_source": None if measure.unit_source is None else _source_line(measure.unit_source),
+        "ambiguous": measure.ambiguous,
+    }
 
 
 def _cell_line(cell: Cell) -> Line:
@@ -94,5 +109,6 @@ def _cell_line(cell: Cell) -> Line:
         "bbox": bbox_list(cell.bbox),
         "row_headers": list(cell.row_headers),
         "column_headers": list(cell.column_headers),
+        **({} if cell.measure is None else {"measure": cell.measure}),
         **({"address": cell.address} if cell.address else {}),
     }
