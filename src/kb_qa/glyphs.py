@@ -256,12 +256,13 @@ def _continues(line: BBox, last: Glyph, glyph: Glyph) -> bool:
 
 
 def _is_level(one: BBox, other: BBox) -> bool:
-    """Whether two boxes may be of one line: the same foot, or nearly the same middle.
+    """Whether two boxes may be of one line: the same foot or, side by side, nearly the same middle.
 
     The box of a bullet can reach over the lines above; a raised figure has another foot.
     """
-    low, high = sorted((one.height, other.height))
-    return abs(one.y1 - other.y1) <= 0.5 * low or abs(one.center[1] - other.center[1]) <= 0.35 * high
+    low = min(one.height, other.height)
+    beside = max(one.x0 - other.x1, other.x0 - one.x1) <= _GUTTER * low
+    return abs(one.y1 - other.y1) <= 0.5 * low or (beside and abs(one.center[1] - other.center[1]) <= 0.5 * low)
 
 
 def _shared(a0: float, a1: float, b0: float, b1: float) -> float:
