@@ -112,6 +112,8 @@ def _print_event(event: AnswerEvent) -> None:
     """What a reader at a terminal needs of an event."""
     data: Any = event.data
     match event.event:
+        case "start":
+            click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
         case "delta" | "withheld":
             click.echo(terminal_text(data["text"]), nl=False)
         case "refusal":
