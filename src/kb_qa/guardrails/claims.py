@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,13 @@ from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import Quantity
 from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
+
+_PREVIOUS = re.compile(
+    r"(?ai)\b(?:previous|prior|preceding|last) (?:fiscal )?(?:year|period)|\byear (?:earlier|before|ago)|上年|去年|前一年|上一年|上期"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ def claims_of(
     if not own:
         return {}
     blank = masked(text, quantities)
-    sentence = tokens(blank.replace("\x00", " "), aliases)
+    sentence = tokens(blank.replace("\x00", " ").replace("\x01", " "), aliases)
     named, wanted = sentence_periods(quantities), sentence_periods(asked.quantities)
     bare = not sentence
     claims = {}
@@ -56,7 +62,7 @@ def claims_of(
             quantity=quantity,
             words=tokens(window.text, aliases) or sentence or asked.words,
             all_words=sentence | asked.words,
-            periods=window.periods or named or wanted,
+            periods=window.periods or _relative(window.text, named or wanted) or named or wanted,
             direction=direction,
             bare=bare,
             loss=says_loss(window.text or text) or (bare and says_loss(asked.text)),
@@ -64,3 +70,11 @@ def claims_of(
             question=asked.text,
         )
     return claims
+
+
+def _relative(words: str, named: tuple[Parts, ...]) -> tuple[Parts, ...]:
+    """`in the previous year` beside a figure: the year before the latest one that is named."""
+    years = [part for parts in named for part in parts if part[0] == "y"]
+    if not years or _PREVIOUS.search(words) is None:
+        return ()
+    return (frozenset({f"y{int(max(years)[1:]) - 1}"}),)
