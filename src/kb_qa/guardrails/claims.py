@@ -15,7 +15,8 @@ from kb_qa.guardrails.quantities import Quantity
 from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
 
 _PREVIOUS = re.compile(
-    r"(?ai)\b(?:previous|prior|preceding|last) (?:fiscal )?(?:year|period)|\byear (?:earlier|before|ago)|上年|去年|前一年|上一年|上期"
+    r"(?ai)\b(?:previous|prior|preceding|last) (?:fiscal )?(?:year|period)|\byear (?:earlier|before|ago)|上年"
+    r"|去年|前一年|上一年|上期"
 )
 
 
@@ -51,16 +52,18 @@ def claims_of(
     named, wanted = sentence_periods(quantities), sentence_periods(asked.quantities)
     bare = not sentence
     claims = {}
+    carried: frozenset[str] = frozenset()
     for quantity in quantities:
         window = own.get(quantity.start)
         if window is None:
             continue
+        carried = tokens(window.text, aliases) or carried  # `fell 9.2% to 912`: both are of one subject
         direction = direction_at(blank, quantity.start, quantity.end)
         if bare and direction == LEVEL and asked.text:
             direction = direction_asked(asked.text)
         claims[quantity.start] = Claim(
             quantity=quantity,
-            words=tokens(window.text, aliases) or sentence or asked.words,
+            words=carried or sentence or asked.words,
             all_words=sentence | asked.words,
             periods=window.periods or _relative(window.text, named or wanted) or named or wanted,
             direction=direction,

@@ -29,7 +29,8 @@ _FILLER = re.compile(
 )
 # `cut rates by 150 basis points`: the object stands between
 _BY = re.compile(
-    r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} (?:by|of)(?: (?:about|around|approximately|some|over|nearly|almost))? ?|将.{1,12}"
+    r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} (?:by|of)(?: (?:about|around|approximately|some|over|nearly|almost))? ?"
+    r"|将.{1,12}"
 )
 _TO = re.compile(r"(?ai)(?:\bto\b|至|到)")
 _RIGHT = re.compile(
