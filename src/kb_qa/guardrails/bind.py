@@ -139,8 +139,8 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
         return False  # a header's own numeral: a footnote mark, a term
     mine, theirs = matched(fact, words), matched(rival, words)
     missing, left_out = unmatched(fact, words), unmatched(rival, words)
-    if not theirs >= mine or left_out > missing:
-        return False
+    if not theirs or not theirs >= mine or left_out > missing:
+        return False  # a rival of which the words say nothing is none
     return theirs > mine or left_out < missing
 
 

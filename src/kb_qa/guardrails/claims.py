@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,14 @@ from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import Quantity
 from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
+
+_PREVIOUS = re.compile(
+    r"(?ai)\b(?:previous|prior|preceding|last) (?:fiscal )?(?:year|period)|\byear (?:earlier|before|ago)|上年"
+    r"|去年|前一年|上一年|上期"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +48,24 @@ def claims_of(
     if not own:
         return {}
     blank = masked(text, quantities)
-    sentence = tokens(blank.replace("\x00", " "), aliases)
+    sentence = tokens(blank.replace("\x00", " ").replace("\x01", " "), aliases)
     named, wanted = sentence_periods(quantities), sentence_periods(asked.quantities)
     bare = not sentence
     claims = {}
+    carried: frozenset[str] = frozenset()
     for quantity in quantities:
         window = own.get(quantity.start)
         if window is None:
             continue
+        carried = tokens(window.text, aliases) or carried  # `fell 9.2% to 912`: both are of one subject
         direction = direction_at(blank, quantity.start, quantity.end)
         if bare and direction == LEVEL and asked.text:
             direction = direction_asked(asked.text)
         claims[quantity.start] = Claim(
             quantity=quantity,
-            words=tokens(window.text, aliases) or sentence or asked.words,
+            words=carried or sentence or asked.words,
             all_words=sentence | asked.words,
-            periods=window.periods or named or wanted,
+            periods=window.periods or _relative(window.text, named or wanted) or named or wanted,
             direction=direction,
             bare=bare,
             loss=says_loss(window.text or text) or (bare and says_loss(asked.text)),
@@ -64,3 +73,11 @@ def claims_of(
             question=asked.text,
         )
     return claims
+
+
+def _relative(words: str, named: tuple[Parts, ...]) -> tuple[Parts, ...]:
+    """`in the previous year` beside a figure: the year before the latest one that is named."""
+    years = [part for parts in named for part in parts if part[0] == "y"]
+    if not years or _PREVIOUS.search(words) is None:
+        return ()
+    return (frozenset({f"y{int(max(years)[1:]) - 1}"}),)

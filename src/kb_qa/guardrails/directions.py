@@ -23,20 +23,21 @@ _WORD = re.compile(
 # What may stand between the word and its figure. `to`, 至 and 到 turn what follows into a level.
 _FILLER = re.compile(
     r"(?ai)(?:[\s\x00,，~:：]|(?<![a-z])(?:by|of|about|around|approximately|approx|roughly|nearly|almost|over|more|less|than"
-    r"|at|least|up|only|just|a|an|some|another|further|year|on|yoy|in|from|rate|was|were|is|the|period|same|total|between"
+    r"|at|least|up|only|just|a|an|some|another|further|year|on|yoy|in|rate|was|were|is|the|period|same|total|between"
     r"|and|during|for|fiscal|over-year)(?![a-z])|-|year-on-year|year-over-year|率|了|约|近|幅|逾|超过|超|达|为|是|同比|环比|年|度"
     r"|不足|不到|高达|仅|又|再|均|也|额|分别)*"
 )
 # `cut rates by 150 basis points`: the object stands between
 _BY = re.compile(
-    r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} by(?: (?:about|around|approximately|some|over|nearly|almost))? ?|将.{1,12}"
+    r"(?ai)(?:[ -][A-Za-z]{1,20}){1,5} (?:by|of)(?: (?:about|around|approximately|some|over|nearly|almost))? ?"
+    r"|将.{1,12}"
 )
 _TO = re.compile(r"(?ai)(?:\bto\b|至|到)")
 _RIGHT = re.compile(
     r"(?ai)[\s-]*(?:year[ -]o(?:n|ver)[ -]year |annual |net |revenue |sales )?"
     r"(?:(?P<up>increase|rise|growth|gain|improvement|higher|more|jump|upturn)"
     r"|(?P<down>decrease|decline|drop|fall|reduction|lower|less|fewer|cut))(?![A-Za-z])"
-    r"|的?(?P<up_han>增长|增幅|涨幅|升幅)|的?(?P<down_han>降幅|跌幅|下降|降低)"
+    r"|的(?P<up_han>增长|增幅|涨幅|升幅)|的(?P<down_han>降幅|跌幅|下降|降低)"
 )
 _LOSS = re.compile(
     r"(?ai)\b(?:loss(?:es)?|declin\w{1,3}|decreas\w{1,3}|deficit|negative|outflow\w?|minus|used in|fell|down"

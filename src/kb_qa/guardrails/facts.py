@@ -104,8 +104,10 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
         blank = masked(sentence, quantities) if own else ""
         around = tokens(without_periods(sentence, quantities), aliases) | section if quantities else section
         named = sentence_periods(quantities)
+        carried: frozenset[str] = frozenset()
         for quantity in quantities:
             window = own.get(quantity.start)
+            carried = (tokens(window.text, aliases) if window else carried) or carried
             yield Fact(
                 quantity=replace(quantity, start=quantity.start + start, end=quantity.end + start),
                 element_id=element.id,
@@ -115,7 +117,7 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
                 row=sentence.strip()[:160],
                 section=" > ".join(element.section),
                 sentence=(start, end),
-                labels=tokens(window.text, aliases) if window else frozenset(),
+                labels=carried if window else frozenset(),
                 context=around,
                 periods=(window.periods or named) if window else (),
                 direction=direction_at(blank, quantity.start, quantity.end) if window else LEVEL,

@@ -55,7 +55,10 @@ _STOP = frozenset(
     " declining drop drops"
     " dropped reduce reduced higher lower up down change changes changed climbed climb jumped surged improved"
     " slipped slid"
-    " account accounts accounted represent represents represented constitute constitutes make makes made".split()
+    " against after before because due mainly primarily since driven owing thanks following still again now"
+    " towards upon"
+    " previous prior preceding same period compared comparison account accounts accounted represent represents"
+    " represented constitute constitutes make makes made".split()
 )
 # "total" is a label, and so is "average" in a row's name: they stay.
 _FUNCTION_CHARACTERS = re.compile(

@@ -36,7 +36,9 @@ _PERCENT = re.compile(r"(?ai)%|\bpercent(?:age)?\b|\bper cent\b|百分比|占比
 _UNSCALED = re.compile(
     r"(?ai)\bper (?:[a-z]+ ){0,2}(?:share|unit|employee|adr?s|day|barrel|tonne?|square)\b|\beps\b|每股|/股|人均"
     r"|%|\bpercent"
-    r"|\bratio\b|\bmargin\b|\brates?\b|\byield\b|\bheadcount\b|\b(?:number of |average )employees\b|\bdays?\b"
+    r"|\bratio\b|\bmargin\b|\brates?\b|\byield\b|\bheadcount\b|\b(?:employees|staff|FTEs?|customers"
+    r"|stores)\b(?! (?:costs?|benefits?|expenses?|compensation|deposits?))|\b(?:number of "
+    r"|average )employees\b|\bdays?\b"
     r"|员工|人数|天数|比率"
     r"|率(?!先)|占比|\((?:in )?years?\)|\bvolatility\b|\bexpected (?:term|life)\b|\btimes\b|倍"
 )

@@ -10,7 +10,7 @@ from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 
 _STOP = re.compile(
-    r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|up|down|whereas|or)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
+    r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|up|down|whereas|or|because|due|which|since|mainly|primarily|driven|thanks|owing|after|before|as)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
 )
 # `172项重大水利工程已有61项`: the counted noun is the first figure's, the verb begins the next one's words
 _STOP_HAN = re.compile(f"{_STOP.pattern}|[已有为是达将在占了其共]")
@@ -34,11 +34,12 @@ def is_counted(quantity: Quantity) -> bool:
 
 
 def masked(text: str, quantities: Sequence[Quantity]) -> str:
-    """`text` with every quantity blanked, so that words can be looked for between them."""
+    """`text` with every figure (`\\x01`) and every other quantity (`\\x00`) blanked, to look for words between them."""
     parts, position = [], 0
     for quantity in quantities:
         if quantity.start >= position:
-            parts += [text[position : quantity.start], "\x00" * (quantity.end - quantity.start)]
+            mark = "\x01" if is_counted(quantity) else "\x00"
+            parts += [text[position : quantity.start], mark * (quantity.end - quantity.start)]
             position = quantity.end
     return "".join([*parts, text[position:]])
 
@@ -51,7 +52,7 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
     blank = masked(text, quantities)
     han = _HAN.search(text) is not None
     periods = [(each, parts) for each in quantities if (parts := parts_of(each)) and each.role == "figure"]
-    undated = masked(text, [each for each, _ in periods])
+    undated = masked(text, [each for each in quantities if not is_counted(each) and each.role != "id"])
     for match in _SPAN.finditer(undated):
         # `between 2023 and 2024` is one place: its `and` ends no window
         blank = blank[: match.start()] + "~" * len(match[0]) + blank[match.end() :]
@@ -84,7 +85,7 @@ def without_periods(text: str, quantities: Sequence[Quantity]) -> str:
 
 
 def _without(text: str) -> str:
-    return text.replace("\x00", " ")
+    return text.replace("\x00", " ").replace("\x01", " ")
 
 
 def _respectively(
@@ -101,7 +102,7 @@ def _respectively(
     if len(periods) == count:
         for figure, (_, parts) in zip(figures, periods, strict=True):
             found[figure.start] = Window(found[figure.start].text, (parts,))
-    lead = blank[: figures[0].start].replace("\x00", "")
+    lead = blank[: figures[0].start].replace("\x00", "").replace("\x01", "")
     lead = re.sub(
         r"(?ai)\b(?:were|was|are|is|amounted to|totall?ed|reached|respectively)\b.*$|分别.*$|依次.*$", "", lead
     )
