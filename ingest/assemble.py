@@ -11,7 +11,7 @@ from ingest.footnotes import with_footnotes
 from ingest.furniture import with_furniture
 from ingest.headings import SectionPath, with_headings
 from ingest.page_breaks import with_joined_pages
-from ingest.page_text import PrintedLine
+from ingest.printed import PrintedLine
 from ingest.program_text import with_program_text
 from ingest.reading_text import Vocabulary, build_text
 from ingest.table_captions import with_document_measures

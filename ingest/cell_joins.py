@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ingest.drafts import DraftCell
-from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.printed import PrintedLine, PrintedWord, is_cjk, line_of
 from ingest.table_headers import is_value
 
 SPACE, WIDEST_SPACE = 0.42, 0.75  # of the type size, between two words of a phrase: at least, and in wide setting

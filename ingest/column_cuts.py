@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ingest.drafts import DraftCell
 from ingest.line_groups import visual_rows
-from ingest.page_text import PrintedLine, PrintedWord, line_of
+from ingest.printed import PrintedLine, PrintedWord, line_of
 from ingest.table_headers import PERIOD, is_value
 from kb_qa.geometry import BBox
 

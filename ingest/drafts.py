@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ingest.page_text import PrintedLine
+from ingest.printed import PrintedLine
 from kb_qa.elements import ElementType, Measure, Origin
 from kb_qa.geometry import BBox, Page, union_of
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ingest.drafts import DraftCell, bbox_of
 from ingest.line_groups import visual_rows
-from ingest.page_text import PrintedLine, PrintedWord, line_of
+from ingest.printed import PrintedLine, PrintedWord, line_of
 from ingest.table_captions import NUMBERED
 from ingest.table_headers import extent, is_value, slots_of
 from kb_qa.geometry import BBox

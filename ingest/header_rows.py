@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.drafts import DraftCell, bbox_of
-from ingest.page_text import PrintedLine
+from ingest.printed import PrintedLine
 from ingest.table_headers import extent
 from kb_qa.geometry import BBox
 

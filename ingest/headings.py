@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ingest.drafts import Draft, PageDraft
 from ingest.layout import can_head
-from ingest.page_text import is_cjk
+from ingest.printed import is_cjk
 
 CHAPTER = re.compile(r"^第\s*[一二三四五六七八九十百\d]+\s*[章编篇部]")
 SECTION = re.compile(r"^第\s*[一二三四五六七八九十百\d]+\s*节")

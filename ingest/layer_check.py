@@ -15,7 +15,8 @@ from statistics import fmean
 import pymupdf
 
 from ingest.ocr import read_line
-from ingest.page_text import PrintedLine, glyph_count
+from ingest.page_text import glyph_count
+from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
 
 SAMPLE = 6

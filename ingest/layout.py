@@ -15,8 +15,8 @@ import pymupdf
 from ingest.drafts import Draft, bbox_of, text_draft
 from ingest.layout_model import read_layout
 from ingest.line_groups import group_lines, in_reading_order, looks_like_columns, starts_item, visual_rows
-from ingest.page_text import PrintedLine
 from ingest.paragraphs import paragraphs_joined
+from ingest.printed import PrintedLine
 from ingest.reading_order import reading_order
 from kb_qa.elements import Origin
 from kb_qa.geometry import BBox

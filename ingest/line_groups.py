@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from ingest.page_text import PrintedLine
+from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
 
 BULLET = re.compile(r"^(?:[•‣▪■□●○◦◆◇►▶➢➤✓✔·∙*–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])$")

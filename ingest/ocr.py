@@ -14,7 +14,7 @@ from rapidocr import RapidOCR
 
 from ingest.ink_boxes import PixelBox, tight_line, tight_words
 from ingest.limits import affordable_dpi
-from ingest.page_text import PrintedLine, is_cjk, line_of
+from ingest.printed import PrintedLine, is_cjk, line_of
 from ingest.read_words import ReadWord, spelled_words
 from ingest.skew import Quad, skew_of, straightened
 from ingest.turned import Turn

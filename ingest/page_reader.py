@@ -17,10 +17,11 @@ from ingest.layer_check import DISAGREES, agreement, looks_misspelled, unreadabl
 from ingest.layout import LayoutBox, holds_prose, is_in_pieces, page_drafts, predict_layout, trusted_boxes
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, WELL_READ, Reading, page_of_words, read_page
-from ingest.page_text import Direction, PrintedLine, glyph_count, is_cjk, read_lines
+from ingest.page_text import glyph_count, read_lines
 from ingest.picture_captions import with_picture_captions
 from ingest.picture_text import SURE, PictureReader
 from ingest.plain_page import plain_boxes
+from ingest.printed import Direction, PrintedLine, is_cjk
 from ingest.receipts import is_receipt, with_receipt_rows
 from ingest.table_captions import with_surroundings
 from ingest.table_confidence import with_table_grade

@@ -19,23 +19,8 @@ import pymupdf
 
 from ingest.glyph_numbers import character_of, glyph_numbered_fonts, holds_glyph_numbers
 from ingest.glyph_order import in_spoken_order, turns_direction
-from ingest.printed import Direction, PrintedLine, PrintedWord, is_cjk, is_hangul, joins_without_space, line_of
+from ingest.printed import Direction, PrintedLine, PrintedWord, is_cjk, line_of
 from kb_qa.geometry import BBox
-
-__all__ = [  # the nouns of `printed`, too: who reads a page needs both
-    "SOFT_HYPHEN",
-    "Direction",
-    "PrintedLine",
-    "PrintedWord",
-    "glyph_count",
-    "is_cjk",
-    "is_fixed_width",
-    "is_hangul",
-    "join_fragments",
-    "joins_without_space",
-    "line_of",
-    "read_lines",
-]
 
 # Without COLLECT_STYLES: it takes three times as long, and leaves out an Arabic letter that a ligature with the same
 # letter follows, because it looks like one printed twice.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import statistics
+from collections.abc import Iterator, Sequence
 
 from ingest.drafts import Draft, text_draft
 from ingest.line_groups import in_reading_order
-from ingest.page_text import is_cjk
+from ingest.printed import PrintedLine, is_cjk
 
 NESTED = 0.8  # share of a box that lies in another
 HYPHENS = "-\u2010\u2011\u00ad"
@@ -15,15 +17,19 @@ OPEN_ENDS = ",，、-–—(（$€£¥"
 FULL_LINE = 0.12  # of a paragraph's width: a line that ends so near its right side was broken for want of room
 FEW_WORDS = 4  # a line of fewer is a label
 FEW_CHARACTERS = 10  # the same of Chinese
+WIDER_GAP = 0.4  # of the type size; by so much more than lines stand apart, paragraphs do
+SENTENCE_ENDS = tuple(".!?。！？：:；;")
 
 
 def paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
     """Paragraphs that the model cut between two lines, in the middle of a sentence, are one again.
 
     So are two of which one stands within the other: the model gave some lines of a paragraph a box of their own.
+    Paragraphs to which it gave one box are parted.
     """
     result: list[Draft] = []
-    for draft in sorted(_nested_joined(drafts), key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
+    whole = [part for draft in _nested_joined(drafts) for part in _parted(draft)]
+    for draft in sorted(whole, key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
         above = [index for index, other in enumerate(result) if _runs_into(other, draft)]
         if above:
             index = above[-1]
@@ -44,6 +50,28 @@ def _nested_joined(drafts: Sequence[Draft]) -> list[Draft]:
             lines = in_reading_order([*result[around].lines, *draft.lines])
             result[around] = text_draft(result[around].category, lines, origin=draft.origin)
     return result
+
+
+def _parted(draft: Draft) -> Iterator[Draft]:
+    """Its paragraphs: a gap wider than between its other lines, where a sentence ends, begins one."""
+    pairs = [*itertools.pairwise(draft.lines)]
+    gaps = [below.bbox.y0 - above.bbox.y1 for above, below in pairs if _is_below(above, below)]
+    if draft.category != "NarrativeText" or draft.element_type != "text" or len(gaps) < 2:
+        yield draft
+        return
+    usual = statistics.median_low(gaps)
+    ends = [place for place, pair in enumerate(pairs, 1) if _is_apart(*pair, usual)]
+    for start, end in itertools.pairwise([0, *ends, len(draft.lines)]):
+        yield text_draft(draft.category, draft.lines[start:end], hidden=draft.hidden, origin=draft.origin)
+
+
+def _is_below(above: PrintedLine, below: PrintedLine) -> bool:
+    return above.direction == below.direction == "right" and below.bbox.y0 > above.bbox.center[1]
+
+
+def _is_apart(above: PrintedLine, below: PrintedLine, usual: float) -> bool:
+    ends = above.text.rstrip("\"'”’）)」』").endswith(SENTENCE_ENDS)
+    return ends and _is_below(above, below) and below.bbox.y0 - above.bbox.y1 > usual + WIDER_GAP * below.size
 
 
 def _is_within(draft: Draft, other: Draft) -> bool:

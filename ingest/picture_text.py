@@ -16,7 +16,8 @@ import pymupdf
 
 from ingest.limits import affordable_dpi
 from ingest.ocr import Picture, Reading, read_picture, render_bgr
-from ingest.page_text import PrintedLine, glyph_count
+from ingest.page_text import glyph_count
+from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
 
 LEAST_WIDTH, LEAST_HEIGHT = 60.0, 24.0  # points; below it a picture is an icon, a bullet, a rule

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ingest.drafts import bbox_of
 from ingest.layout import PAGE_NUMBER, LayoutBox
 from ingest.line_groups import group_lines, starts_item, visual_rows
-from ingest.page_text import PrintedLine, is_cjk
+from ingest.printed import PrintedLine, is_cjk
 from kb_qa.geometry import BBox
 
 FEWEST_LINES = 12

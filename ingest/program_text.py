@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ingest.drafts import Draft, PageDraft, text_draft
 from ingest.line_groups import in_reading_order
-from ingest.page_text import is_cjk
+from ingest.printed import is_cjk
 
 SET_AS_CODE = frozenset({"NarrativeText", "ListItem", "Title", "Formula", "CodeSnippet"})
 MOST_OF_ALL = 0.5  # share of the characters: a typewritten document is no program

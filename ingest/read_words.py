@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.page_text import PrintedWord, is_cjk
+from ingest.printed import PrintedWord, is_cjk
 from kb_qa.geometry import BBox, union_of
 
 Piece = tuple[str, float, Sequence[Sequence[float]]]  # text, confidence, four corners in pixels

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ingest.line_groups import same_row
-from ingest.page_text import SOFT_HYPHEN, PrintedLine, PrintedWord, is_cjk, joins_without_space
+from ingest.page_text import SOFT_HYPHEN
+from ingest.printed import PrintedLine, PrintedWord, is_cjk, joins_without_space
 from kb_qa.elements import Word
 
 HYPHENS = "-\u2010\u2011"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from statistics import median
 
 from ingest.line_groups import has_value_apart, visual_rows
-from ingest.page_text import PrintedLine, line_of
+from ingest.printed import PrintedLine, line_of
 
 WIDEST = 40  # of the usual type size; a page of A4 in 12 points is 50 wide, a till roll 25 to 35
 LEAST_ROWS = 3

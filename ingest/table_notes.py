@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ingest.drafts import Draft, DraftNote, DraftTable
-from ingest.page_text import PrintedLine
+from ingest.printed import PrintedLine
 from kb_qa.elements import FURNITURE
 from kb_qa.geometry import BBox
 

@@ -21,7 +21,7 @@ from ingest.grid_repairs import repaired, with_bullets
 from ingest.header_rows import part_header_rows, part_stacked_labels
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
-from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.printed import PrintedLine, PrintedWord, is_cjk, line_of
 from ingest.shared_reads import shared_reads
 from ingest.table_confidence import grid_confidence
 from ingest.table_headers import (

@@ -10,7 +10,7 @@ import pymupdf
 from numpy.typing import NDArray
 
 from ingest.limits import affordable_dpi
-from ingest.page_text import PrintedLine, PrintedWord, line_of
+from ingest.printed import PrintedLine, PrintedWord, line_of
 
 Grey = NDArray[np.uint8]
 

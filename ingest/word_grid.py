@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from ingest.line_groups import visual_rows
-from ingest.page_text import PrintedLine, PrintedWord
+from ingest.printed import PrintedLine, PrintedWord
 from kb_qa.geometry import BBox
 
 LEAST_GAP = 0.9  # of the type size: white that runs down through all rows and parts two columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingest.drafts import Draft, PageDraft, text_draft
-from ingest.page_text import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.printed import PrintedLine, PrintedWord, is_cjk, line_of
 from kb_qa.geometry import BBox, Page
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ingest.drafts import Draft, DraftCell, DraftTable, text_draft
-from ingest.page_text import PrintedLine, PrintedWord, line_of
+from ingest.printed import PrintedLine, PrintedWord, line_of
 from ingest.reading_text import Vocabulary
 from ingest.table_elements import build_table
 from kb_qa.elements import Cell, Measure, Table

@@ -12,7 +12,8 @@ import pytest
 from ingest.children import ParserPool
 from ingest.limits import Limits
 from ingest.parse import parse_document
-from kb_qa.pages import page_png
+from kb_qa.pages import picture_png
+from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 from tests.documents import texts
 
@@ -46,10 +47,13 @@ async def test_b17_pictures_drawn_at_once_are_those_drawn_alone(tmp_path: Path) 
     with Renderer(tmp_path / "cache", workers=2) as renderer, ParserPool(limits=Limits(), workers=1) as pool:
         watching = asyncio.create_task(watch())
         parsing = asyncio.wrap_future(pool.submit(path, "d", "pdf"))
-        drawn = await asyncio.gather(*(renderer.page_png(path, "d", number, dpi=dpi) for number, dpi in requests))
+        pictures = (renderer.picture(path, "d", Picture(number, dpi=dpi)) for number, dpi in requests)
+        drawn = await asyncio.gather(*pictures)
+            *(renderer.picture(path, "d", Picture(number, dpi=dpi)) for number, dpi in requests)
+        )
         parsed = await parsing
         watching.cancel()
-    assert drawn == [page_png(path, number, dpi=dpi) for number, dpi in requests]
+    assert drawn == [picture_png(path, Picture(number, dpi=dpi)) for number, dpi in requests]
     assert parsed == parse_document(path, "d", "pdf", limits=Limits())
     assert longest < 1.0
 

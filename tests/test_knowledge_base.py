@@ -8,7 +8,7 @@ import pytest
 from kb_qa.answers import AnswerEvent, BlockCitation, Filters, ModelEvent, ModelStop, TextDelta
 from kb_qa.elements import Chunk
 from kb_qa.errors import MissingIndexError, ModelError
-from kb_qa.geometry import Page
+from kb_qa.geometry import Page, Quality
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.retrieve import Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel
@@ -175,6 +175,15 @@ async def test_an_empty_knowledge_base_is_told() -> None:
     assert events[-1].data["code"] == "missing_index"
     with pytest.raises(MissingIndexError):
         await asked.search("costs", k=3)
+
+
+async def test_hits_carry_the_grade_of_their_pages() -> None:
+    """A hit on a page that was read by OCR says so."""
+    scanned = Page(4, 600, 800, quality=Quality("fair", ("read by OCR, confidence 0.93",)))
+    asked = knowledge_base()
+    asked.library.pages[(DOCUMENT, 4)] = scanned  # type: ignore[attr-defined]
+    grades = {hit.chunk.source: hit.quality.grade for hit in await asked.search("P5 net revenue", k=5) if hit.quality}
+    assert grades == {"report.pdf": "good", "briefing.pdf": "fair"}
 
 
 async def test_filters_reach_retrieval() -> None:

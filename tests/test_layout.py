@@ -6,7 +6,7 @@ import pytest
 
 from ingest.drafts import Draft, bbox_of
 from ingest.layout import LayoutBox, can_head, is_in_pieces, page_drafts, trusted_boxes
-from ingest.page_text import PrintedLine
+from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
 from tests.drafts_of import printed
 
@@ -44,6 +44,15 @@ def test_a_page_set_word_by_word_is_known_by_boxes_within_lines() -> None:
     pieces = [LayoutBox("table", BBox(72, line.bbox.y0, 110, line.bbox.y1)) for line in lines]
     assert is_in_pieces(pieces, lines)
     assert not is_in_pieces([LayoutBox("text", line.bbox) for line in lines], lines)
+
+
+def test_paragraphs_that_the_model_boxed_together_are_parted() -> None:
+    """A wider gap after the end of a sentence begins a paragraph; within a sentence it does not."""
+    tops = (100.0, 114.0, 128.0, 152.0, 166.0)
+    for ending, count in ((".", 2), (",", 1)):
+        texts = ["Sites were closed", "and opened again", f"in the south{ending}", "Service was better", "than before."]
+        lines = [printed(text, 72, top) for text, top in zip(texts, tops, strict=True)]
+        assert len(page_drafts(lines, [box_of("text", lines)], tables=(), pictures=())) == count
 
 
 @pytest.mark.parametrize("text", ["48.6亿元", "3,150人", "$4.8 billion", "12.5%", "+16.7%", "□ 是 √ 否", "2024"])

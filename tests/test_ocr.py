@@ -15,8 +15,9 @@ from ingest.layer_check import DISAGREES, agreement, looks_misspelled, unreadabl
 from ingest.limits import Limits
 from ingest.ocr import read_page
 from ingest.page_reader import UNREADABLE
-from ingest.page_text import PrintedWord, line_of, read_lines
+from ingest.page_text import read_lines
 from ingest.pdf import parse_image, parse_pdf
+from ingest.printed import PrintedWord, line_of
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import LimitExceededError, MisnamedFileError
 from kb_qa.geometry import BBox, union_of

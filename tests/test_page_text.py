@@ -7,7 +7,8 @@ from typing import Any
 import pymupdf
 import pytest
 
-from ingest.page_text import SOFT_HYPHEN, PrintedLine, is_fixed_width, read_lines
+from ingest.page_text import SOFT_HYPHEN, is_fixed_width, read_lines
+from ingest.printed import PrintedLine
 
 
 def drawn() -> pymupdf.Page:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ingest.drafts import Draft, text_draft
-from ingest.page_text import PrintedWord, line_of
 from ingest.picture_captions import is_caption, with_picture_captions
+from ingest.printed import PrintedWord, line_of
 from kb_qa.geometry import BBox
 
 

@@ -8,8 +8,9 @@ import pymupdf
 import pytest
 
 from ingest.layout import predict_layout
-from ingest.page_text import PrintedLine, read_lines
+from ingest.page_text import read_lines
 from ingest.plain_page import plain_boxes
+from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
 from tests.pdf_pages import Draw, write_pdf
 

@@ -18,6 +18,10 @@ from kb_qa.quality_reasons import reason_in
         (page_reader.UNREADABLE, "文本层的字符无法识读"),
         (page_reader.UNREAD_PICTURES, "部分图片"),
         (page_reader.UNSEEN_TABLES, "未能查找表格"),
+        ("the rows and columns of a table are not sure (confidence 0.61)", "置信度 0.61"),
+        ("page 3 unreadable: its content is damaged", "第 3 页：无法读取：内容已损坏"),
+        ("page 4: tables could not be looked for", "第 4 页：未能查找表格"),
+        ("page 2 read without layout and tables: the parser failed on it", "第 2 页：未作版面与表格分析"),
     ],
 )
 def test_a_reason_is_named_in_both_languages(reason: str, chinese: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.page_text import PrintedLine, PrintedWord, line_of
+from ingest.printed import PrintedLine, PrintedWord, line_of
 from ingest.reading_text import Vocabulary, build_text
 from kb_qa.geometry import BBox
 

@@ -231,8 +231,9 @@ def test_client_that_leaves_closes_the_generator(read: int) -> None:
     knowledge_base = ScriptedKnowledgeBase([*([start] if read else []), 60.0, *rest])
     with served(knowledge_base) as base:
         with httpx.stream("POST", f"{base}/v1/ask", json={"question": "?"}, timeout=5) as response:
+            chunks = response.iter_raw()  # kept: when it goes, the connection is closed
             if read:
-                next(response.iter_raw())
+                next(chunks)
             assert knowledge_base.started.wait(2)
             assert not knowledge_base.closed.is_set()
         left = time.monotonic()

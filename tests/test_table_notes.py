@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.drafts import Draft, text_draft
-from ingest.page_text import line_of
+from ingest.printed import line_of
 from ingest.table_captions import with_surroundings
 from kb_qa.elements import Table
 from tests.table_drafts import built, cell_named, draft_table, grid, line, paragraph, table_draft, word

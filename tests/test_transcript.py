@@ -114,3 +114,12 @@ def test_sources_and_citations_say_how_far_their_page_can_be_trusted() -> None:
     assert written.citation(citation(regions=(Region(7, BOX),))).data["quality"] is None
     (source,) = written.sources(make_context(make_chunk("P5 | 22000"))).data["sources"]  # type: ignore[misc]
     assert source["quality"]["grade"] == "fair"
+
+
+def test_sources_name_the_pages_of_their_document_that_could_not_be_read() -> None:
+    """B9: what is missing from a document is said beside every answer that rests on it, in the reader's language."""
+    flag = "page 3 unreadable: its content is damaged"
+    for language, shown in (("en", flag), ("zh", "第 3 页：无法读取：内容已损坏")):
+        written = Transcript("a", Question("P5", language), lambda *_: None, lambda document: (flag,))
+        (source,) = written.sources(make_context(make_chunk("P5 | 22000"))).data["sources"]  # type: ignore[misc]
+        assert source["document_flags"] == [shown]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.page_text import PrintedWord, line_of
+from ingest.printed import PrintedWord, line_of
 from ingest.turned import Turn
 from kb_qa.geometry import BBox
 

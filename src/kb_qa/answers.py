@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kb_qa.elements import Block, Chunk
-from kb_qa.geometry import BBox, Region
+from kb_qa.geometry import BBox, Quality, Region
 
 Language = Literal["en", "zh"]
 Level = Literal["text", "page", "region"]
@@ -40,11 +40,12 @@ class Hit:
     """A chunk found for a question. `scores` by what scored; higher is better.
 
     `dense` is a cosine similarity, `lexical` a negated BM25, `coverage` the share of the question that one block says,
-    `fused` the sum of reciprocal ranks.
+    `fused` the sum of reciprocal ranks. `quality` is that of the chunk's worst page, None where it has no pages.
     """
 
     chunk: Chunk
     scores: Mapping[str, float]
+    quality: Quality | None = None
 
     @property
     def score(self) -> float:

@@ -7,10 +7,11 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb_qa.answers import AnswerEvent, Filters, Hit, LevelChoice, ModelStop, Question
+from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.errors import KbQaError, MissingIndexError
 from kb_qa.generate import claims
@@ -48,7 +49,7 @@ class KnowledgeBase:
         An error that a reader should know of is the last event, in place of `end`.
         """
         asked = Question(question, language_of(question), filters, level)
-        transcript = Transcript(secrets.token_hex(16), asked, self.library.page)
+        transcript = Transcript(secrets.token_hex(16), asked, self.library.page, self.library.flags)
         try:
             async with aclosing(self._answer(asked, transcript)) as events:
                 async for event in events:
@@ -61,14 +62,24 @@ class KnowledgeBase:
 
     async def search(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         """At most k hits, best first. Raises MissingIndexError where nothing can be found because nothing is there."""
+        return await asyncio.to_thread(self._graded, await self._found(question, k, filters))
+
+    async def _found(self, question: str, k: int, filters: Filters) -> Sequence[Hit]:
         hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
         if not hits:
             await asyncio.to_thread(self._require_documents)
         return hits
 
+    def _graded(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+        return [
+            replace(hit, quality=worst_quality(self.library.page(hit.chunk.document_id, number) for number in numbers))
+            for hit in hits
+            for numbers in [{region.page for region in hit.chunk.regions}]
+        ]
+
     async def _answer(self, question: Question, transcript: Transcript) -> AsyncGenerator[AnswerEvent]:
         yield transcript.start(model=self.model.id, policy=POLICY)
-        hits = await self.search(question.text, k=CANDIDATES, filters=question.filters)
+        hits = await self._found(question.text, CANDIDATES, question.filters)
         context = build_context(
             question,
             hits,

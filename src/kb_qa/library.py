@@ -93,6 +93,11 @@ class LedgerLibrary:
             data = connection.execute(_PAGE, {"document_id": document_id, "page_number": number}).scalar()
         return None if data is None else from_data(Page, data)
 
+    def flags(self, document_id: str) -> Sequence[str]:
+        with self.database.read() as connection:
+            found = connection.execute(_FLAGS, {"document_id": document_id}).scalar()
+        return tuple(found or ())
+
     def documents(self) -> Sequence[DocumentRecord]:
         """Every document that has a version, ready or not; its state is that of the ready one, else of the latest."""
         page_count = select(func.count()).where(pages.c.version_id == versions.c.id).scalar_subquery()
@@ -259,6 +264,7 @@ def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
 _PAGE = _ready(select(pages.c.page), pages.c.version_id).where(
     versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
 )
+_FLAGS = select(versions.c.flags).where(versions.c.document_id == bindparam("document_id"), versions.c.state == "ready")
 
 
 def slices(values: Iterable[str]) -> Iterator[Sequence[str]]:

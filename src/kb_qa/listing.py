@@ -42,6 +42,7 @@ def hit_line(rank: int, hit: Hit) -> Line:
         "regions": region_lines(chunk.regions),
         "text": chunk.text,
         "score": hit.score,
+        "quality": None if hit.quality is None else {"grade": hit.quality.grade, "reasons": list(hit.quality.reasons)},
     }
 
 

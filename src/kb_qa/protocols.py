@@ -101,6 +101,10 @@ class Library(Protocol):
 
     def page(self, document_id: str, number: int) -> Page | None: ...
 
+    def flags(self, document_id: str) -> Sequence[str]:
+        """What a reader should know of the document, such as pages that could not be read."""
+        ...
+
     def documents(self) -> Sequence[DocumentRecord]:
         """Every document, ready or not."""
         ...

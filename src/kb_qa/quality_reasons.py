@@ -1,4 +1,4 @@
-"""The reasons of a page's quality grade, in the language of the reader.
+"""The reasons of a page's quality grade, and a document's flags, in the language of the reader.
 
 They are stored in English, as the parser gave them; a reason that is not known here is shown as it is stored.
 """
@@ -24,7 +24,7 @@ _CHINESE = (
         r"the rows and columns of a table are not sure \(confidence ([\d.]+)\)",
         r"一个表格的行列划分不确定（置信度 \1）",
     ),
-    (r"read without layout and tables", "未作版面与表格分析，仅读取文本层"),
+    (r"read without layout and tables(?:: the parser failed on it)?", "未作版面与表格分析，仅读取文本层"),
     (r"tables could not be looked for", "未能查找表格"),
     (r"parts of the page are damaged and may be missing", "页面部分内容已损坏，可能有缺失"),
     (r"unreadable: its content is damaged", "无法读取：内容已损坏"),
@@ -37,9 +37,14 @@ _CHINESE = (
 CHINESE = tuple((re.compile(pattern), wording) for pattern, wording in _CHINESE)
 
 
+_OF_A_PAGE = re.compile(r"page (\d+):? (.+)")
+
+
 def reason_in(language: str, reason: str) -> str:
-    """The reason in Chinese for "zh", else as it is stored."""
+    """The reason in Chinese for "zh", else as it is stored. One that names its page, as a document's flags do, too."""
     if language == "zh":
+        if match := _OF_A_PAGE.fullmatch(reason):
+            return f"第 {match[1]} 页：{reason_in(language, match[2])}"
         for pattern, wording in CHINESE:
             if match := pattern.fullmatch(reason):
                 return match.expand(wording)

@@ -74,6 +74,7 @@ class InMemoryLibrary:
     all_chunks: Sequence[Chunk] = ()
     elements: Sequence[Element] = ()
     pages: Mapping[tuple[str, int], Page] = field(default_factory=dict)
+    document_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     answers: dict[str, tuple[AnswerEvent, ...]] = field(default_factory=dict)
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
@@ -96,6 +97,9 @@ class InMemoryLibrary:
 
     def page(self, document_id: str, number: int) -> Page | None:
         return self.pages.get((document_id, number))
+
+    def flags(self, document_id: str) -> Sequence[str]:
+        return self.document_flags.get(document_id, ())
 
     def documents(self) -> Sequence[DocumentRecord]:
         by_id: dict[str, list[Chunk]] = {}

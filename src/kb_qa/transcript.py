@@ -26,6 +26,7 @@ from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.quality_reasons import reason_in
 
 PageLookup = Callable[[str, int], Page | None]
+FlagsLookup = Callable[[str], Sequence[str]]
 COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
 TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
@@ -44,11 +45,15 @@ def area_url(document_id: str, region: Region) -> str | None:
 
 @dataclass(slots=True)
 class Transcript:
-    """Each method appends one event and returns it. `page_of` gives sizes, for shares of the page, and quality."""
+    """Each method appends one event and returns it.
+
+    `page_of` gives sizes, for shares of the page, and quality; `flags_of` what a reader should know of a document.
+    """
 
     answer_id: str
     question: Question
     page_of: PageLookup
+    flags_of: FlagsLookup = field(default=lambda document_id: ())
     events: list[AnswerEvent] = field(default_factory=list)
     length: int = 0
     citations: int = 0
@@ -194,6 +199,7 @@ class Transcript:
             "label": material.label,
             "regions": [self._region(chunk.document_id, region) for region in chunk.regions],
             "quality": self._quality(chunk.document_id, chunk.regions),
+            "document_flags": [reason_in(self.question.language, flag) for flag in self.flags_of(chunk.document_id)],
             "score": round(material.hit.score, 6),
             "page_url": page_url(chunk.document_id, first.page) if first is not None else None,
             "region_url": area_url(chunk.document_id, first) if first is not None else None,
