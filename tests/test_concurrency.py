@@ -49,8 +49,6 @@ async def test_b17_pictures_drawn_at_once_are_those_drawn_alone(tmp_path: Path) 
         parsing = asyncio.wrap_future(pool.submit(path, "d", "pdf"))
         pictures = (renderer.picture(path, "d", Picture(number, dpi=dpi)) for number, dpi in requests)
         drawn = await asyncio.gather(*pictures)
-            *(renderer.picture(path, "d", Picture(number, dpi=dpi)) for number, dpi in requests)
-        )
         parsed = await parsing
         watching.cancel()
     assert drawn == [picture_png(path, Picture(number, dpi=dpi)) for number, dpi in requests]
