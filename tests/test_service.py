@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from kb_qa.answers import Filters, Hit
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import EnvironmentProblemError, InvalidRegionError, ReindexNeededError, UnsupportedFileError
-from kb_qa.geometry import BBox, Region
+from kb_qa.geometry import BBox, Quality, Region
 from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
@@ -184,12 +184,12 @@ def test_body_over_the_cap_is_413(told: bool, service: Service) -> None:
 
 
 def test_search_gives_hits_as_documented(service: Service) -> None:
-    """A hit names its document, page, type, section, regions, text and score."""
+    """A hit names its document, page, type, section, regions, text, score and how far its page can be trusted."""
     block = Block("b", "e", "4,812", 0, 5, (Region(2, BBox(1, 2, 3.14159, 4)),))
     chunk = Chunk(
         "c", DOCUMENT, 1, "2024/report.pdf", 0, (block,), element_type="table", category="Table", section=("Results",)
     )
-    service.knowledge_base.hits = [Hit(chunk, {"fused": 0.03})]
+    service.knowledge_base.hits = [Hit(chunk, {"fused": 0.03}, Quality("fair", ("read by OCR, confidence 0.93",)))]
     response = service.post("/v1/search", {"question": "revenue", "k": 3, "filters": {"pages": [2]}})
     assert service.knowledge_base.searched[-1] == ("revenue", 3, Filters(pages=(2,)))
     assert response.json() == {
@@ -204,6 +204,7 @@ def test_search_gives_hits_as_documented(service: Service) -> None:
                 "regions": [{"page": 2, "bbox": [1, 2, 3.14, 4]}],
                 "text": "4,812",
                 "score": 0.03,
+                "quality": {"grade": "fair", "reasons": ["read by OCR, confidence 0.93"]},
             }
         ]
     }
