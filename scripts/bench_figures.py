@@ -1,6 +1,6 @@
 """How well the guard tells right figures from wrong ones.
 
-    python -m scripts.bench_figures ../shared
+    python -m scripts.bench_figures FOLDER
 
 Prints, for every set with its n and a 95 % interval, the share of right answers accepted and of wrong ones refused, by
 this project's guard and, in the same run, by literal matching (every digit string of the answer stands in a source).

@@ -1,6 +1,6 @@
 """How well scans are read: receipts with lines marked by people, scans with their text, level, on their side and askew.
 
-    python -m scripts.bench_ocr ../shared/corpus
+    python -m scripts.bench_ocr CORPUS
 
 Prints the character error rate (CER) and how many marked lines have a read line of IoU ≥ .5 and ≥ .8, for this
 project's OCR and, in the same run, for RapidOCR with its defaults on the same pixels. The receipts' marks are written

@@ -1,6 +1,6 @@
 """Processor and wall time of parsing, a page, beside PyMuPDF's own reading of the same pages in the same run.
 
-    python scripts/bench_parsing.py [FOLDER] [--pages 24] [--seed 1] [--stages] [-o OUT]
+    python scripts/bench_parsing.py FOLDER [--pages 24] [--seed 1] [--stages] [-o OUT]
 
 Reads pages drawn by lot from all PDFs of FOLDER in this process, with one thread, as a parsing child does. Each page is
 read in turn by us, by PyMuPDF with layout and tables, and as plain text, so that a busy machine slows all alike.
@@ -31,9 +31,8 @@ from ingest.layout_model import read_layout
 from ingest.limits import Limits
 from ingest.page_reader import read_page_draft
 
-FOLDER = Path("../shared/bench/erc2/pdfs")
 DRAWN_AGAIN = 1000
-STAGES = ("read_lines", "render_grey", "mark_unseen", "_content", "_boxes", "find_tables", "page_drafts")
+STAGES = ("read_lines", "render_grey", "mark_unseen", "read_content", "_boxes", "find_tables", "page_drafts")
 MODELS = ("features", "by_text", "with_grids", "by_sight")
 
 
@@ -51,7 +50,7 @@ class Spent:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--pages", type=int, default=24)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--stages", action="store_true")

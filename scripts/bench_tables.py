@@ -1,6 +1,6 @@
 """Detection, structure and cell text of tables against annotated ones, ours beside PyMuPDF's in one run.
 
-    python scripts/bench_tables.py [FOLDER] [--files N] [--workers N]
+    python scripts/bench_tables.py FOLDER [--files N] [--workers N]
 
 FOLDER holds `NAME.pdf` with `NAME.pdf.tables.json` (ICDAR 2013; pages from 0, boxes of the printed text). A table on
 two pages counts once a page. Structure: relations between neighbouring filled cells (text, text, direction).
@@ -28,7 +28,6 @@ from ingest.limits import Limits
 from ingest.pdf import parse_pdf
 from kb_qa.geometry import BBox, union_of
 
-FOLDER = Path("../shared/bench/icdar2013")
 SAME = 0.5  # intersection over union from which two boxes are one thing
 Relations = Counter[tuple[str, str, str]]
 
@@ -63,7 +62,7 @@ class FileScore:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=None, help="only the first N files")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     arguments = parser.parse_args()
