@@ -177,7 +177,9 @@ def main() -> None:
     silence_mupdf()
     lines = [f"{'':<28} {'':>6} {'ours':^23} {'PyMuPDF':^23}"]
     lines.append(f"{'file':<28} {'n':>6}" + 2 * f" {'words':>7} {'runs':>7} {'boxes':>7}")
-    for path in sorted((options.corpus / "gt").glob(f"*{options.only}*.words.json")):
+    for path in sorted((options.corpus / "gt").glob("*.words.json")):
+        if options.only not in path.name:
+            continue
         lines.extend(report(path, options.corpus / "files" / path.name.removesuffix(".words.json"), options.misses))
     print("\n".join(lines))
 
