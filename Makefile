@@ -9,7 +9,7 @@ BIN := .venv/bin
 run: .venv/installed
 	$(BIN)/kb-qa ingest data/samples
 	@printf '\nThree questions to try on the page http://127.0.0.1:8000 (or with: %s ask "…"):\n' '$(BIN)/kb-qa'
-	@printf '  P5 的基本工资是多少？\n  What was net revenue in 2024?\n  年假有多少天？\n\n'
+	@printf '  P5 的基本工资是多少？\n  What were net sales in 2024?\n  年假有多少天？\n\n'
 	$(BIN)/kb-qa serve
 
 test: .venv/installed-dev lint
