@@ -91,6 +91,12 @@ def is_in_pieces(boxes: Sequence[LayoutBox], lines: Sequence[PrintedLine]) -> bo
     return pieces >= 5 and pieces * 5 > len(boxes)
 
 
+def leaves_table_out(boxes: Sequence[LayoutBox], tables: Sequence[Draft]) -> bool:
+    """Whether the model marked a table where none was made."""
+    marked = [box.bbox for box in boxes if box.label == "table"]
+    return any(all(box.overlap(table.bbox) <= 0.3 >= table.bbox.overlap(box) for table in tables) for box in marked)
+
+
 def trusted_boxes(boxes: Sequence[LayoutBox], lines: Sequence[PrintedLine], tables: Sequence[Draft]) -> list[LayoutBox]:
     """The boxes, or none where the model made nonsense of the page.
 

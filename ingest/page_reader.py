@@ -14,7 +14,15 @@ import pymupdf
 
 from ingest.drafts import Draft, PageDraft
 from ingest.layer_check import DISAGREES, agreement, looks_misspelled, unreadable_lines, unreadable_share
-from ingest.layout import LayoutBox, holds_prose, is_in_pieces, page_drafts, predict_layout, trusted_boxes
+from ingest.layout import (
+    LayoutBox,
+    holds_prose,
+    is_in_pieces,
+    leaves_table_out,
+    page_drafts,
+    predict_layout,
+    trusted_boxes,
+)
 from ingest.limits import Limits
 from ingest.ocr import OCR_DPI, WELL_READ, Reading, page_of_words, read_page
 from ingest.page_text import glyph_count, read_lines
@@ -252,6 +260,9 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: Content, pictures: Seque
         surface = page_of_words(page, Reading(tuple(shown), Turn(0, page.rect.width, page.rect.height)))
         boxes = predict_layout(surface, look=False)
     tables = find_tables(surface, content.lines, boxes, origin=content.origin)
+    if leaves_table_out(boxes, tables.drafts):  # the net that goes by the text alone sees no rules and no shades
+        boxes = predict_layout(surface, look=True)
+        tables = find_tables(surface, content.lines, boxes, origin=content.origin)
     if in_pieces and any(holds_prose(draft.bbox, shown) for draft in tables.drafts):
         tables = FoundTables((), content.lines, tables.failed)  # columns of text, set word by word
     drafts = page_drafts(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ingest.drafts import Draft, bbox_of
-from ingest.layout import LayoutBox, can_head, is_in_pieces, page_drafts, trusted_boxes
+from ingest.layout import LayoutBox, can_head, is_in_pieces, leaves_table_out, page_drafts, trusted_boxes
 from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
-from tests.drafts_of import printed
+from tests.drafts_of import draft, printed
 
 
 def columns(gutter: float) -> tuple[list[PrintedLine], list[PrintedLine]]:
@@ -53,6 +53,16 @@ def test_paragraphs_that_the_model_boxed_together_are_parted() -> None:
         texts = ["Sites were closed", "and opened again", f"in the south{ending}", "Service was better", "than before."]
         lines = [printed(text, 72, top) for text, top in zip(texts, tops, strict=True)]
         assert len(page_drafts(lines, [box_of("text", lines)], tables=(), pictures=())) == count
+
+
+def test_a_marked_table_that_was_not_made_is_noticed() -> None:
+    """Then the model that sees the page is asked; a table somewhere in the marked place is enough."""
+    marked = LayoutBox("table", BBox(100, 100, 300, 200))
+    made = draft("Table", "cell", x=120, y=120)
+    assert leaves_table_out([marked], [])
+    assert leaves_table_out([marked], [draft("Table", "cell", x=400, y=400)])
+    assert not leaves_table_out([marked], [made])
+    assert not leaves_table_out([LayoutBox("text", marked.bbox)], [])
 
 
 @pytest.mark.parametrize("text", ["48.6亿元", "3,150人", "$4.8 billion", "12.5%", "+16.7%", "□ 是 √ 否", "2024"])
