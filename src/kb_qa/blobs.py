@@ -6,7 +6,10 @@ import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from kb_qa.errors import NotFoundError
 
@@ -27,24 +30,34 @@ def store_blob(root: Path, source: Path) -> str:
     """
     root.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    handle, name = tempfile.mkstemp(dir=root, prefix=".incoming-")
-    copy = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as target, source.open("rb") as file:
-            while piece := file.read(_PIECE):
-                digest.update(piece)
-                target.write(piece)
-            target.flush()
-            os.fsync(target.fileno())
+    with _incoming(root) as (target, settle), source.open("rb") as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+            target.write(piece)
         document_id = digest.hexdigest()
         place = blob_place(root, document_id)
         place.parent.mkdir(exist_ok=True)
-        copy.replace(place)
-        _sync_directory(place.parent)
-    except BaseException:
-        copy.unlink(missing_ok=True)
-        raise
+        settle(place)
     return document_id
+
+
+@contextmanager
+def _incoming(root: Path) -> Iterator[tuple[BinaryIO, Callable[[Path], None]]]:
+    """A new file below `root`, and what moves it to its place, written through; without that nothing of it stays."""
+    handle, name = tempfile.mkstemp(dir=root, prefix=".incoming-")
+    copy = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as target:
+
+            def settle(place: Path) -> None:
+                target.flush()
+                os.fsync(target.fileno())
+                copy.replace(place)
+                _sync_directory(place.parent)
+
+            yield target, settle
+    finally:
+        copy.unlink(missing_ok=True)
 
 
 def blob_place(root: Path, document_id: str) -> Path:
@@ -65,18 +78,9 @@ def keep_rendering(root: Path, document_id: str, data: bytes) -> None:
     if not data:
         place.unlink(missing_ok=True)
         return
-    handle, name = tempfile.mkstemp(dir=root, prefix=".incoming-")
-    copy = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as target:
-            target.write(data)
-            target.flush()
-            os.fsync(target.fileno())
-        copy.replace(place)
-        _sync_directory(place.parent)
-    except BaseException:
-        copy.unlink(missing_ok=True)
-        raise
+    with _incoming(root) as (target, settle):
+        target.write(data)
+        settle(place)
 
 
 def remove_leftovers(root: Path) -> None:
