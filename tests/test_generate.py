@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kb_qa.answers import BlockCitation, ModelEvent, ModelStop, Question, TextDelta
+from kb_qa.answers import BlockCitation, ModelEvent, ModelStop, Question, SpanEnd, TextDelta
 from kb_qa.errors import ModelError
 from kb_qa.generate import Claim, claims
 from kb_qa.testing import ScriptedModel
@@ -35,6 +35,11 @@ async def collect(reply: Sequence[ModelEvent | Exception]) -> list[Claim | Model
             [TextDelta("Both."), FIRST, SECOND, FIRST, STOP], [Claim("Both.", (FIRST, SECOND)), STOP], id="two on one"
         ),
         pytest.param([TextDelta("Hello."), STOP], [Claim("Hello."), STOP], id="uncited"),
+        pytest.param(
+            [TextDelta("In short: "), SpanEnd(), FIRST, TextDelta("Revenue was 12."), SpanEnd(), SpanEnd(), STOP],
+            [Claim("In short: "), Claim("Revenue was 12.", (FIRST,)), STOP],
+            id="an uncited span does not take the next one's citation",
+        ),
         pytest.param([ModelStop("no_evidence")], [ModelStop("no_evidence")], id="nothing"),
         pytest.param([TextDelta("Rev")], [Claim("Rev"), ModelStop("incomplete")], id="cut"),
     ],

@@ -188,6 +188,11 @@ class BlockCitation:
 
 
 @dataclass(frozen=True, slots=True)
+class SpanEnd:
+    """The end of one of the model's text blocks: what follows rests on citations of its own, or on none."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelStop:
     """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind."""
 
@@ -195,7 +200,7 @@ class ModelStop:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
-ModelEvent = TextDelta | BlockCitation | ModelStop
+ModelEvent = TextDelta | BlockCitation | SpanEnd | ModelStop
 
 EventName = Literal[
     "start",

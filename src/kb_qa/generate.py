@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import assert_never
 
-from kb_qa.answers import BlockCitation, Context, ModelStop, Question, TextDelta
+from kb_qa.answers import BlockCitation, Context, ModelStop, Question, SpanEnd, TextDelta
 from kb_qa.protocols import AnswerModel
 
 
@@ -22,8 +22,8 @@ class Claim:
 async def claims(model: AnswerModel, question: Question, context: Context) -> AsyncGenerator[Claim | ModelStop]:
     """Claims in order, then exactly one stop. A stream that ends without one has been cut: "incomplete".
 
-    Citations may come before, amid or after their text; text after a cited text begins the next claim. The model's
-    stream is closed when this one is.
+    Citations may come before, amid or after their text; text after a cited text, and text after the end of a span,
+    begins the next claim. The model's stream is closed when this one is.
     """
     text = ""
     cited: dict[BlockCitation, None] = {}
@@ -38,6 +38,10 @@ async def claims(model: AnswerModel, question: Question, context: Context) -> As
                     text += event.text
                 case BlockCitation():
                     cited[event] = None
+                case SpanEnd():
+                    if text:
+                        yield Claim(text, tuple(cited))
+                    text, cited = "", {}
                 case ModelStop():
                     stop = event
                     break
