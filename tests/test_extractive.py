@@ -9,9 +9,11 @@ import pytest
 
 from kb_qa.answers import BlockCitation, Context, Hit, Language, Material, ModelEvent, ModelStop, Question, TextDelta
 from kb_qa.elements import Block, Chunk
-from kb_qa.guardrails.check import check_unit
-from kb_qa.guardrails.evidence import evidence_of
+from kb_qa.evidence import materials_of_context
+from kb_qa.guardrails.gate import Gate
+from kb_qa.guardrails.policies import STRICT
 from kb_qa.models.extractive import ExtractiveModel
+from kb_qa.testing import InMemoryLibrary
 
 HANDBOOK = (
     "Employees are entitled to 15 days of annual leave.",
@@ -157,9 +159,12 @@ def test_what_it_says_passes_the_check() -> None:
         text, citation, _ = run(question, given, language)
         assert isinstance(text, TextDelta)
         assert isinstance(citation, BlockCitation)
-        material = given.materials[citation.material - 1]
-        evidence = evidence_of(material.chunk, given.block(citation.material, citation.block))
-        assert check_unit(text.text, [evidence], language=language, question=question).released
+        chunks = [material.chunk for material in given.materials]
+        materials = materials_of_context(given, InMemoryLibrary(chunks), STRICT)
+        gate = Gate(question, given, materials, STRICT)
+        units = [unit for event in (text, citation, ModelStop("end_turn")) for unit in gate.feed(event)]
+        assert units
+        assert not any(unit.withheld for unit in units)
 
 
 def test_line_breaks_of_a_block_are_collapsed() -> None:

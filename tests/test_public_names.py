@@ -8,8 +8,8 @@ import pytest
 import kb_qa
 
 PUBLIC = (
-    "AnswerEvent BBox Block Cell Chunk Citation Context Element Figure Filters Hit KbQaError KnowledgeBase Located "
-    "Page PrintedText Question Reference ReferenceStream Region Settings Style Table Verdict Word at_level "
+    "AnswerEvent BBox Block Cell Chunk Citation Context Element Filters Hit KbQaError KnowledgeBase Located "
+    "Page PrintedText Question Reference ReferenceStream Region Settings Style Table Word at_level "
     "block_rects build_citation build_context check_figures citation_from_metadata clip_region find_all locate "
     "locate_cited open_knowledge_base"
 ).split()

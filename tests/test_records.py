@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_qa.answers import AnswerEvent, Citation, Figure, Located
+from kb_qa.answers import AnswerEvent, Citation, Located, Refusal
 from kb_qa.elements import Block, Cell, Chunk, Element, Measure, ScaleSource, Table, Word
 from kb_qa.geometry import BBox, Page, Quality, Region
 from kb_qa.records import (
@@ -129,11 +129,11 @@ def test_words_come_back_equal_from_their_columns(words: tuple[Word, ...]) -> No
 
 
 def test_nested_values_of_an_answer_come_back_equal() -> None:
-    """A citation with its located rectangles and a figure survive; optional and union fields keep their types."""
+    """A citation with its located rectangles and a refusal survive; optional and union fields keep their types."""
     citation = Citation(1, 0, 5, "4,812", "page", "a.pdf · P4", "d", "a.pdf", "table", located=Located(found=True))
-    figure = Figure("4,812", 0, 5, "amount", "4812", "exact")
+    refusal = Refusal("not_named", "Not found.", ("P9",))
     assert from_data(Citation, to_data(citation)) == citation
-    assert unpack_all(Figure, pack((figure, figure))) == (figure, figure)
+    assert unpack_all(Refusal, pack((refusal, refusal))) == (refusal, refusal)
 
 
 def test_a_default_is_left_out_and_an_old_record_still_reads() -> None:

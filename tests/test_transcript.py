@@ -2,9 +2,10 @@
 
 import json
 
-from kb_qa.answers import Citation, Figure, Located, LocatedRegion, ModelStop, Question, Support
+from kb_qa.answers import Citation, Located, LocatedRegion, ModelStop, Question
 from kb_qa.errors import ModelError
 from kb_qa.geometry import BBox, Page, Quality, Region
+from kb_qa.guardrails.outcome import FigureOutcome, Place, Reason
 from kb_qa.transcript import Transcript
 from tests.factories import DOCUMENT, make_chunk, make_context
 
@@ -39,9 +40,8 @@ def test_events_are_counted_from_one_and_are_plain_json() -> None:
     written.sources(make_context(make_chunk("P5 | 22000", element_type="table")))
     written.delta("P5：22000")
     written.citation(citation(regions=(Region(1, BOX),)))
-    written.figure(
-        Figure("22000", 3, 8, "number", "22000", "exact", (Support("e", DOCUMENT, 1, BOX, "22000"),)), offset=0
-    )
+    place = Place("e", 1, BOX, "22000", "22000", "exact", (1, 1), "P5", "基本工资", document=DOCUMENT)
+    written.figure(FigureOutcome("22000", 3, 8, "number", "22000", "exact", support=(place,)), unit=0, span=(3, 8))
     written.references(style="text", text="[1] …", items=[{"number": 1}])
     written.usage({"input_tokens": 3})
     written.end(ModelStop("end_turn"))
@@ -78,18 +78,23 @@ def test_a_citation_without_geometry_has_no_picture() -> None:
 
 def test_figures_are_placed_in_the_whole_answer() -> None:
     """A figure's span counts from the start of the answer, whatever part of it was checked."""
-    data = transcript().figure(Figure("22000", 3, 8, "number", "22000", "exact"), offset=10).data
-    assert (data["start"], data["end"], data["status"]) == (13, 18, "exact")
+    figure = FigureOutcome("22000", 3, 8, "number", "22000", "exact")
+    data = transcript().figure(figure, unit=2, span=(13, 18)).data
+    assert (data["unit"], data["start"], data["end"], data["status"]) == (2, 13, 18, "exact")
 
 
 def test_withheld_sentences_are_placed_and_counted() -> None:
     """The end says how many sentences were withheld; each says where it would have stood."""
     written = transcript()
     written.delta("One. ")
-    held = written.withheld("[withheld]", [Figure("9", 0, 1, "number", "9", "unsupported", reason="not printed")])
+    reason = Reason("unsupported", "not printed")
+    figure = FigureOutcome("9", 0, 1, "number", "9", "unsupported", reason=reason)
+    held = written.withheld("[withheld]", [figure], unit=0)
     end = written.end(ModelStop("end_turn"))
     assert held.data["at"] == 5
-    assert held.data["figures"] == [{"raw": "9", "status": "unsupported", "reason": "not printed"}]
+    (named,) = held.data["figures"]  # type: ignore[misc]
+    assert (named["raw"], named["status"]) == ("9", "unsupported")
+    assert named["reason"] == {"code": "unsupported", "detail": "not printed", "nearest": []}
     assert (end.data["withheld"], end.data["complete"]) == (1, True)
 
 

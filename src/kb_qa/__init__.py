@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kb_qa.answers import AnswerEvent, Citation, Context, Figure, Filters, Hit, Located, Question, Verdict
+from kb_qa.answers import AnswerEvent, Citation, Context, Filters, Hit, Located, Question
 from kb_qa.citation import at_level, build_citation, citation_from_metadata, locate_cited
 from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
@@ -29,7 +29,6 @@ __all__ = [
     "Citation",
     "Context",
     "Element",
-    "Figure",
     "Filters",
     "Hit",
     "KbQaError",
@@ -44,7 +43,6 @@ __all__ = [
     "Settings",
     "Style",
     "Table",
-    "Verdict",
     "Word",
     "at_level",
     "block_rects",

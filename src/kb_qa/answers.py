@@ -126,43 +126,6 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
-    """One place a figure stands: element, page and bbox, and the string printed there."""
-
-    element_id: str
-    document_id: str
-    page: int | None
-    bbox: BBox | None
-    printed: str
-
-
-FigureStatus = Literal["exact", "question_echo", "exempt", "unsupported", "low_confidence", "unparsed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A number of the answer, at `[start, end)` of its text, and what supports it."""
-
-    raw: str
-    start: int
-    end: int
-    kind: str
-    value: str
-    status: FigureStatus
-    support: tuple[Support, ...] = ()
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the guard says of one unit (sentence, list item, table row) of an answer."""
-
-    released: bool
-    text: str
-    figures: tuple[Figure, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Refusal:
     """`reason` is nothing_found, not_named, no_evidence or unsupported; `missing` is what no material names."""
 

@@ -1,4 +1,4 @@
-"""Claims → checked, cited events: every figure held against the cited blocks, every block led back to its words."""
+"""Settled units → cited events: what passed the gate, with every block led back to its words."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ from kb_qa.answers import (
     BlockCitation,
     Citation,
     Context,
-    Figure,
     Located,
+    ModelEvent,
     ModelStop,
     Question,
     Refusal,
 )
 from kb_qa.citation import build_citation, level_on
 from kb_qa.elements import Block, Chunk
-from kb_qa.generate import Claim
-from kb_qa.guardrails.check import check_unit
-from kb_qa.guardrails.evidence import Evidence, evidence_of
-from kb_qa.guardrails.languages import language_tag_of
-from kb_qa.guardrails.units import split_units
+from kb_qa.guardrails.gate import Gate, Piece, Settled
 from kb_qa.locate import block_rects
 from kb_qa.protocols import Library
 from kb_qa.references import Numbering, Reference, TextStyle, collapsed
@@ -31,101 +27,113 @@ from kb_qa.transcript import Transcript
 
 Cited = tuple[Chunk, Block]
 STYLE = TextStyle()
+# The stop reason of an answer that the guard broke off.
+WITHHELD = "withheld"
+
+
+@dataclass(slots=True)
+class _Claim:
+    """What was released of one span of the model's, until its markers stand behind it."""
+
+    span: int
+    start: int
+    end: int
+    citations: tuple[BlockCitation, ...]
+    figures: bool = False
 
 
 @dataclass(slots=True)
 class AnswerWriter:
-    """Writes one answer's claims into its transcript. Blocking: call it off the event loop."""
+    """Writes what passes the gate into one answer's transcript. Blocking: call it off the event loop."""
 
     question: Question
     context: Context
     library: Library
     transcript: Transcript
+    gate: Gate
     numbering: Numbering[Cited] = field(default_factory=lambda: Numbering(_quotation))
     citations: dict[int, Citation] = field(default_factory=dict)
+    stop: ModelStop = field(default_factory=lambda: ModelStop("end_turn"))
     released: bool = False
-    enumerator: int = 0  # the last list number, so that a figure cannot pass for the next one
-    dropped: int = 0  # citations of materials that were never given
+    _claim: _Claim | None = None
+    _space: str = ""  # between what was written and what comes next: markers stand before it
 
-    def write(self, claim: Claim) -> Sequence[AnswerEvent]:
-        """The claim's events: text that passed, its citations and figures, and what was withheld."""
-        cited = [*self._cited(claim)]
-        evidence = [evidence_of(chunk, block) for chunk, block in cited]
-        first, before = len(self.transcript.events), self.transcript.length
-        figures = self._release(claim.text, evidence)
-        said = "".join(str(event.data["text"]) for event in self.transcript.events[first:] if event.event == "delta")
-        if said.strip():
-            self.released = True
-            start = before + len(said) - len(said.lstrip())
-            borne_out = any(figure.status == "exact" for figure, _ in figures)
-            self._cite(cited, (start, before + len(said.rstrip())), figures=borne_out)
-        for figure, offset in figures:
-            self.transcript.figure(figure, offset=offset)
+    def write(self, event: ModelEvent) -> Sequence[AnswerEvent]:
+        """What an event of the model's leads to: text that passed, its citations and figures, and what was withheld."""
+        first = len(self.transcript.events)
+        for unit in self.gate.feed(event):
+            if unit.withheld:
+                self._withhold(unit)
+            else:
+                self._release(unit)
+        if isinstance(event, ModelStop):
+            self.stop = event
+        if self.gate.stopped:
+            self.stop = ModelStop(WITHHELD, self.stop.usage)
+        if isinstance(event, ModelStop) or self.gate.stopped:
+            self._finish_claim()
         return self.transcript.events[first:]
 
-    def refusal(self, stop: ModelStop) -> Refusal | None:
+    def refusal(self) -> Refusal | None:
         withheld = self.transcript.withheld_sentences > 0
-        return after_generation(self.question, stop, released=self.released, withheld=withheld)
+        return after_generation(self.question, self.stop, released=self.released, withheld=withheld)
 
-    def close(self, stop: ModelStop) -> Iterator[AnswerEvent]:
+    def close(self) -> Iterator[AnswerEvent]:
         """The last events of an answer, refused or not."""
         items = [self._reference(number) for number in sorted(self.citations)]
         yield self.transcript.references(
             style="text", text=STYLE.listing(items), items=[self._reference_data(item) for item in items]
         )
-        yield self.transcript.usage(stop.usage)
-        yield self.transcript.end(stop)
+        yield self.transcript.usage(self.stop.usage)
+        stats = {"units": self.gate.units, "held_chars_max": self.gate.longest}
+        yield self.transcript.end(self.stop, stats)
 
-    def _cited(self, claim: Claim) -> Iterator[Cited]:
-        """By position (S1.3): documents in the order of their best material, each from its start to its end."""
-        placed: list[tuple[BlockCitation, Cited]] = []
-        for citation in claim.citations:
-            try:
-                block = self.context.block(citation.material, citation.block)
-            except IndexError:
-                self.dropped += 1
-            else:
-                placed.append((citation, (self.context.materials[citation.material - 1].chunk, block)))
-        best: dict[str, int] = {}
-        for citation, (chunk, _) in placed:
-            best[chunk.document_id] = min(citation.material, best.get(chunk.document_id, citation.material))
-        placed.sort(key=lambda each: (best[each[1][0].document_id], each[1][0].ordinal, each[0].block))
-        yield from (cited for _, cited in placed)
+    def _withhold(self, unit: Settled) -> None:
+        self._finish_claim()
+        self.transcript.withheld(f"{self._space}{unit.instead}", unit.figures, unit=unit.number)
+        self._space = ""
 
-    def _release(self, text: str, evidence: Sequence[Evidence]) -> list[tuple[Figure, int]]:
-        """Sentence by sentence; the figures of what passed, each with the offset its span counts from."""
-        figures: list[tuple[Figure, int]] = []
-        passed = ""
-        for start, end in split_units(text):
-            verdict = check_unit(
-                text[start:end],
-                evidence,
-                language=language_tag_of(self.question.text),
-                question=self.question.text,
-                materials=len(self.context.materials),
-                enumerator=self.enumerator,
-            )
-            numbers = (
-                each
-                for each in verdict.figures
-                if each.kind == "enum" and each.status == "exempt" and each.value.isdigit()
-            )
-            self.enumerator = next((int(each.value) for each in numbers), self.enumerator)
-            if verdict.released:
-                figures += [(figure, self.transcript.length + len(passed)) for figure in verdict.figures]
-                passed += verdict.text
-                continue
-            if passed:
-                self.transcript.delta(passed)
-            passed = ""
-            self.transcript.withheld(verdict.text, verdict.figures)
-        if passed:
-            self.transcript.delta(passed)
-        return figures
+    def _release(self, unit: Settled) -> None:
+        """The unit's text piece by piece, markers behind the pieces that end a claim, then its figures."""
+        places: list[int] = []  # in the answer, of each character of the unit
+        offset = 0
+        for piece in unit.pieces:
+            self._write_piece(piece, unit, offset, places)
+            offset += len(piece.text)
+        for figure in unit.figures:
+            span = (places[figure.start], places[figure.end - 1] + 1) if figure.start < figure.end else (0, 0)
+            self.transcript.figure(figure, unit=unit.number, span=span)
 
-    def _cite(self, cited: Sequence[Cited], span: tuple[int, int], *, figures: bool) -> None:
-        """Markers behind the claim, then one citation event a block. `figures` says whether the claim holds any."""
-        citations = [self._citation(chunk, block, span, figures=figures) for chunk, block in cited]
+    def _write_piece(self, piece: Piece, unit: Settled, offset: int, places: list[int]) -> None:
+        body = piece.text.strip()
+        lead = piece.text[: len(piece.text) - len(piece.text.lstrip())] if body else piece.text
+        if self._claim is not None and self._claim.span != piece.span:
+            self._finish_claim()
+        self._space += lead
+        places += [self.transcript.length] * len(lead)
+        if not body:
+            return
+        start = self.transcript.length + len(self._space)
+        shown, at = _edited(body, offset + len(lead), unit)
+        places += [start + each for each in at]
+        self.transcript.delta(f"{self._space}{shown}")
+        self.released = True
+        self._space = piece.text[len(lead) + len(body) :]
+        places += [self.transcript.length] * len(self._space)
+        self._claim = self._claim or _Claim(piece.span, start, 0, piece.citations)
+        self._claim.end = self.transcript.length
+        inside = range(offset, offset + len(piece.text))
+        self._claim.figures |= any(each.support and each.start in inside for each in unit.figures)
+        if piece.ends:
+            self._finish_claim()
+
+    def _finish_claim(self) -> None:
+        """Markers behind the claim, then one citation event a block."""
+        claim, self._claim = self._claim, None
+        if claim is None:
+            return
+        cited = self._cited(claim.citations)
+        citations = [self._citation(*each, claim) for each in cited]
         numbers = dict.fromkeys(citation.number for citation in citations)
         if numbers:
             markers = "".join(STYLE.marker(Reference(number, "")) for number in numbers)
@@ -134,15 +142,27 @@ class AnswerWriter:
             self.citations.setdefault(citation.number, citation)
             self.transcript.citation(citation)
 
-    def _citation(self, chunk: Chunk, block: Block, span: tuple[int, int], *, figures: bool) -> Citation:
+    def _cited(self, citations: Sequence[BlockCitation]) -> Sequence[Cited]:
+        """By position (S1.3): documents in the order of their best material, each from its start to its end."""
+        placed = [
+            (each, self.context.materials[each.material - 1].chunk, self.context.block(each.material, each.block))
+            for each in citations
+        ]
+        best: dict[str, int] = {}
+        for citation, chunk, _ in placed:
+            best[chunk.document_id] = min(citation.material, best.get(chunk.document_id, citation.material))
+        placed.sort(key=lambda each: (best[each[1].document_id], each[1].ordinal, each[0].block))
+        return [(chunk, block) for _, chunk, block in placed]
+
+    def _citation(self, chunk: Chunk, block: Block, claim: _Claim) -> Citation:
         quality = self.transcript.quality(chunk.document_id, block.regions or chunk.regions)
         citation = build_citation(
             chunk,
             block,
             number=self.numbering.number((chunk, block)),
-            span=span,
+            span=(claim.start, claim.end),
             language=self.question.language,
-            level=level_on(quality, self.question.level, figures=figures),
+            level=level_on(quality, self.question.level, figures=claim.figures),
         )
         return replace(citation, located=self._located(block))
 
@@ -173,3 +193,22 @@ def _quotation(cited: Cited) -> tuple[str, str]:
     """The same quote of the same document keeps one number (S1.3)."""
     chunk, block = cited
     return chunk.document_id, collapsed(block.text)
+
+
+def _edited(body: str, offset: int, unit: Settled) -> tuple[str, list[int]]:
+    """`body`, which stands at `offset` in the unit, as it is shown, and where each of its characters stands in that."""
+    parts: list[str] = []
+    at: list[int] = []
+    position = length = 0
+    for edit in unit.edits:
+        start, end = edit.start - offset, edit.end - offset
+        if start < position or not 0 < end <= len(body):
+            continue
+        at += range(length, length + start - position)
+        parts += [body[position:start], edit.text]
+        length += start - position
+        at += [length] * (end - start)
+        length += len(edit.text)
+        position = end
+    at += range(length, length + len(body) - position)
+    return "".join([*parts, body[position:]]), at

@@ -10,12 +10,15 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kb_qa.answers import AnswerEvent, Filters, Hit, LevelChoice, ModelStop, Question
+from kb_qa.answers import AnswerEvent, Filters, Hit, LevelChoice, Question
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.errors import KbQaError, MissingIndexError
-from kb_qa.generate import claims
+from kb_qa.evidence import materials_of_context
+from kb_qa.generate import model_events
+from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
+from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
 from kb_qa.protocols import AnswerModel, Library
 from kb_qa.refuse import before_generation
@@ -24,7 +27,6 @@ from kb_qa.transcript import Transcript
 
 log = logging.getLogger(__name__)
 
-POLICY = "strict"
 # Hits asked for: more than a context holds, because one document may not crowd it.
 CANDIDATES = 40
 
@@ -40,6 +42,7 @@ class KnowledgeBase:
     top_k: int = 8
     per_document: int = 3
     trust_file_names: bool = False
+    policy: Policy = STRICT
 
     async def ask(
         self, question: str, *, filters: Filters = Filters(), level: LevelChoice = "auto"
@@ -78,7 +81,7 @@ class KnowledgeBase:
         ]
 
     async def _answer(self, question: Question, transcript: Transcript) -> AsyncGenerator[AnswerEvent]:
-        yield transcript.start(model=self.model.id, policy=POLICY)
+        yield transcript.start(model=self.model.id, policy=self.policy.id, policy_hash=self.policy.hash)
         hits = await self._found(question.text, CANDIDATES, question.filters)
         context = build_context(
             question,
@@ -88,21 +91,21 @@ class KnowledgeBase:
             trust_file_names=self.trust_file_names,
         )
         yield await asyncio.to_thread(transcript.sources, context)
-        writer = AnswerWriter(question, context, self.library, transcript)
-        stop = ModelStop("end_turn")
+        materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
+        gate = Gate(question.text, context, materials, self.policy)
+        writer = AnswerWriter(question, context, self.library, transcript, gate)
         refusal = await asyncio.to_thread(before_generation, question, context)
         if refusal is None:
-            async with aclosing(claims(self.model, question, context)) as parts:
-                async for part in parts:
-                    if isinstance(part, ModelStop):
-                        stop = part
-                        break
-                    for event in await asyncio.to_thread(writer.write, part):
+            async with aclosing(model_events(self.model, question, context)) as said:
+                async for each in said:
+                    for event in await asyncio.to_thread(writer.write, each):
                         yield event
-            refusal = writer.refusal(stop)
+                    if gate.stopped:
+                        break
+            refusal = writer.refusal()
         if refusal is not None:
             yield transcript.refusal(refusal)
-        for event in writer.close(stop):
+        for event in writer.close():
             yield event
 
     async def _save(self, transcript: Transcript) -> None:

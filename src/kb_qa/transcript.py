@@ -7,40 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from kb_qa.addresses import area_url, page_url
 from kb_qa.answers import (
     AnswerEvent,
     Citation,
     Context,
     EventName,
-    Figure,
     Material,
     ModelStop,
     Question,
     Refusal,
-    Support,
 )
 from kb_qa.citation import worst_quality
 from kb_qa.errors import KbQaError
+from kb_qa.figure_events import figure_data
 from kb_qa.geometry import BBox, Page, Quality, Region
+from kb_qa.guardrails.gate import COMPLETE
+from kb_qa.guardrails.outcome import FigureOutcome
 from kb_qa.quality_reasons import reason_in
 
 PageLookup = Callable[[str, int], Page | None]
 FlagsLookup = Callable[[str], Sequence[str]]
-COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
 TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-
-
-def page_url(document_id: str, page: int) -> str:
-    return f"/v1/documents/{document_id}/pages/{page}.png"
-
-
-def area_url(document_id: str, region: Region) -> str | None:
-    """The picture of any region of a document; None where there is no geometry."""
-    if region.bbox is None:
-        return None
-    bbox = ",".join(f"{value:g}" for value in region.bbox.rounded().as_tuple())
-    return f"/v1/documents/{document_id}/pages/{region.page}/region.png?bbox={bbox}"
 
 
 @dataclass(slots=True)
@@ -62,7 +52,7 @@ class Transcript:
     deltas: int = 0
     refused: bool = False
 
-    def start(self, *, model: str, policy: str) -> AnswerEvent:
+    def start(self, *, model: str, policy: str, policy_hash: str = "") -> AnswerEvent:
         return self._append(
             "start",
             {
@@ -71,6 +61,7 @@ class Transcript:
                 "language": self.question.language,
                 "model": model,
                 "policy": policy,
+                "policy_hash": policy_hash,
             },
         )
 
@@ -120,29 +111,18 @@ class Transcript:
         reasons = [reason_in(self.question.language, reason) for reason in quality.reasons]
         return {"grade": quality.grade, "reasons": reasons}
 
-    def figure(self, figure: Figure, *, offset: int) -> AnswerEvent:
-        """`offset` is where the text that the figure's span counts in begins in the answer."""
+    def figure(self, figure: FigureOutcome, *, unit: int, span: tuple[int, int]) -> AnswerEvent:
+        """A figure of unit `unit`; `span` counts in the answer's text."""
         self.figures += 1
-        return self._append(
-            "figure",
-            {
-                "n": self.figures,
-                "start": figure.start + offset,
-                "end": figure.end + offset,
-                "raw": figure.raw,
-                "quantity": {"kind": figure.kind, "value": figure.value},
-                "status": figure.status,
-                "support": [_support(support, figure) for support in figure.support],
-                "derivation": None,
-                "reason": {"code": figure.status, "detail": figure.reason, "nearest": []} if figure.reason else None,
-            },
-        )
+        data = figure_data(figure)
+        data.pop("span")
+        return self._append("figure", {"n": self.figures, "unit": unit, "start": span[0], "end": span[1], **data})
 
-    def withheld(self, text: str, figures: Sequence[Figure]) -> AnswerEvent:
-        """`text` stands in place of the sentence; `at` is the length of the answer's text before it."""
+    def withheld(self, text: str, figures: Sequence[FigureOutcome], *, unit: int) -> AnswerEvent:
+        """`text` stands in place of the unit; `at` is the length of the answer's text before it."""
         self.withheld_sentences += 1
-        named = [{"raw": figure.raw, "status": figure.status, "reason": figure.reason} for figure in figures]
-        return self._append("withheld", {"text": text, "at": self.length, "figures": named})
+        named = [figure_data(figure) for figure in figures]
+        return self._append("withheld", {"text": text, "at": self.length, "unit": unit, "figures": named})
 
     def refusal(self, refusal: Refusal) -> AnswerEvent:
         self.refused = True
@@ -158,7 +138,8 @@ class Transcript:
         tokens: dict[str, object] = {kind: usage.get(kind, 0) for kind in TOKENS}
         return self._append("usage", tokens | {"cost": None, "cache_hit_rate": read / whole if whole else None})
 
-    def end(self, stop: ModelStop) -> AnswerEvent:
+    def end(self, stop: ModelStop, stats: Mapping[str, int] = MappingProxyType({})) -> AnswerEvent:
+        """`stats` are what the gate counted; the figures are counted by the outcome (`figure_events`)."""
         return self._append(
             "end",
             {
@@ -166,6 +147,7 @@ class Transcript:
                 "stop_reason": stop.stop_reason,
                 "refused": self.refused,
                 "withheld": self.withheld_sentences,
+                "stats": dict(stats),
             },
         )
 
@@ -231,15 +213,3 @@ class Transcript:
 
 def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:
     return [list(box.rounded().as_tuple()) for box in boxes if box is not None]
-
-
-def _support(support: Support, figure: Figure) -> dict[str, object]:
-    return {
-        "element": support.element_id,
-        "document_id": support.document_id,
-        "page": support.page,
-        "bbox": None if support.bbox is None else list(support.bbox.rounded().as_tuple()),
-        "printed": support.printed,
-        "value": figure.value,
-        "match": figure.status,
-    }

@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Protocol
 
 from kb_qa.guardrails.echoes import is_abstained, is_negated
-from kb_qa.guardrails.evidence import Fact as SaidFact
-from kb_qa.guardrails.evidence import is_printed
-from kb_qa.guardrails.judge import outcome_of, place_of
+from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.judge import outcome_of, quoted_outcome
 from kb_qa.guardrails.materials import Materials, Source
+from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.outcome import FigureOutcome
 from kb_qa.guardrails.periods import is_named, parts_of
 from kb_qa.guardrails.protected import is_counting_label
@@ -81,9 +81,8 @@ def _name(quantity: Quantity, materials: Materials, question: Question, place: P
     """V12: verbatim, spaces and hyphens aside, in a source or in the question; a page, also where a source stands."""
     for source in materials.sources:
         if is_printed(quantity.raw, source.text):
-            found = next((fact for fact in source.facts if is_printed(quantity.raw, fact.printed)), None)
-            outcome = outcome_of(quantity, "exact")
-            return replace(outcome, support=(place_of(found, "exact"),)) if found else outcome
+            facts = [fact for fact in source.facts if is_printed(quantity.raw, fact.printed)]
+            return quoted_outcome(quantity, facts, place[0]) if facts else outcome_of(quantity, "exact")
     if is_printed(quantity.raw, question.text):
         return outcome_of(quantity, "exempt", reason_text("exempt_question", place[0]))
     pages = _PAGE.fullmatch(quantity.raw)
@@ -97,9 +96,8 @@ def _period(quantity: Quantity, text: str, materials: Materials, question: Quest
     for source in _sources(materials, place[2]):
         if is_named(quantity, source.periods):
             wanted = parts_of(quantity)
-            found = next((fact for fact in source.facts if wanted and wanted <= parts_of(fact.quantity)), None)
-            outcome = outcome_of(quantity, "exact")
-            return replace(outcome, support=(place_of(found, "exact"),)) if found else outcome
+            facts = [fact for fact in source.facts if wanted and wanted <= parts_of(fact.quantity)]
+            return quoted_outcome(quantity, facts, place[0]) if facts else outcome_of(quantity, "exact")
     if (quantity.kind, quantity.shown_value) in question.echoes and (
         is_negated(text, quantity.start) or is_abstained(text, *quantity.span)
     ):
@@ -126,9 +124,6 @@ def _row_counts(materials: Materials) -> set[int]:
     return {len(each) for each in rows.values()}
 
 
-def _said(materials: Materials) -> Iterable[SaidFact]:
-    for source in materials.sources:
-        texts = {element.id: element.text for element in source.elements}
-        for fact in source.facts:
-            if fact.cell is None and fact.number is not None:
-                yield SaidFact(fact.quantity, texts[fact.element_id])
+def _said(materials: Materials) -> Iterable[Fact]:
+    """What the sources say in running text."""
+    return (fact for source in materials.sources for fact in source.facts if fact.cell is None)

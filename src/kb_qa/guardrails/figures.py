@@ -12,16 +12,18 @@ from typing import Any
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
 from kb_qa.guardrails.claims import Asked, asked_of, claims_of
+from kb_qa.guardrails.crossing import cited_across_scripts
 from kb_qa.guardrails.echoes import is_abstained, is_negated
 from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.explicit import strip
-from kb_qa.guardrails.judge import Bench, figure_outcome, judge, outcome_of
+from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.judge import Bench, Judgement, figure_outcome, is_sure, judge, outcome_of, quoted_outcome
 from kb_qa.guardrails.languages import language_tag_of
 from kb_qa.guardrails.lexer import lex, uncovered
 from kb_qa.guardrails.locales import spoken_locale
 from kb_qa.guardrails.materials import Materials, materials_of, source_elements
 from kb_qa.guardrails.messages import refusal_text
-from kb_qa.guardrails.outcome import ClaimOutcome, FigureOutcome, Outcome
+from kb_qa.guardrails.outcome import ClaimOutcome, FigureOutcome, Outcome, Status
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
@@ -59,7 +61,7 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
     expressions = dict(stripped.expressions)
     for number, (start, end) in enumerate(split_units(text)):
         own = {place - start: said for place, said in expressions.items() if start < place <= end}
-        unit = _Unit(text[start:end], materials, asked, language, own, enumerator, policy)
+        unit = Unit(text[start:end], materials, asked, language, own, enumerator, policy)
         figures = unit.checked()
         numbers = [int(each.number) for each in figures if each.number]
         enumerator = numbers[-1] if numbers else enumerator
@@ -98,9 +100,14 @@ def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy
     )
 
 
-@dataclass(slots=True)
-class _Unit:
-    """One unit while it is checked. Lives only inside `check_answer`."""
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit of an answer, to be checked. `expressions` by the place in `text` where they stood.
+
+    `cited` are the sources that the unit cites: without any, nothing supports its figures but an expression that it
+    states. None: the citation markers in the text say so, and where there are none all sources count. `block_facts`
+    are the facts of the very blocks that it cites, `quoted` those of the blocks that it repeats word for word.
+    """
 
     text: str
     materials: Materials
@@ -109,6 +116,9 @@ class _Unit:
     expressions: Mapping[int, str]
     enumerator: int
     policy: Policy
+    cited: frozenset[int] | None = None
+    block_facts: tuple[Fact, ...] = ()
+    quoted: tuple[Fact, ...] = ()
 
     def checked(self) -> tuple[FigureOutcome, ...]:
         """Fail closed (I1): an error in here makes the whole unit unparsed."""
@@ -135,6 +145,7 @@ class _Unit:
                 found.append(judge_token(quantity, self.text, self.materials, self.asked, self._place(cited)))
                 continue
             judgement = judge(claims[quantity.start], bench, self._expression(quantity, quantities))
+            judgement = self._across_scripts(claims[quantity.start], judgement)
             anchored.update(id(fact) for fact in judgement.facts)
             if judgement.status == "unsupported" and quantity.kind in {"measure", "duration"}:
                 later.append(quantity)
@@ -149,6 +160,18 @@ class _Unit:
             found.append(self._settled(claim, outcome))
         found += self._gaps(quantities)
         return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))
+
+    def _across_scripts(self, claim: Claim, judgement: Judgement) -> Judgement:
+        """Where no word can be shared, and nothing else fits better, the cited block binds the figure."""
+        if judgement.status != "misbound" or judgement.rival is not None or not self.block_facts:
+            return judgement
+        facts, agreement = cited_across_scripts(claim, self.block_facts, self.materials.facts)
+        if not facts:
+            return judgement
+        if not any(is_sure(fact) for fact in facts):
+            return replace(judgement, status="low_confidence", facts=tuple(facts[:1]))
+        status: Status = "rounded" if agreement == "rounded" else "exact"
+        return Judgement(status, tuple(fact for fact in facts if is_sure(fact))[:4], match=agreement)
 
     def _place(self, cited: frozenset[int]) -> tuple[str, int, frozenset[int]]:
         return self.language, self.enumerator, cited
@@ -172,6 +195,8 @@ class _Unit:
         return None
 
     def _cited(self, quantities: Sequence[Quantity]) -> frozenset[int]:
+        if self.cited is not None:
+            return self.cited
         count = len(self.materials.sources)
         numbers = {
             int(number)
@@ -184,6 +209,7 @@ class _Unit:
     def _settled(self, claim: Claim, outcome: FigureOutcome) -> FigureOutcome:
         """What is printed nowhere may still be quoted in a negation, or structure the answer."""
         quantity = claim.quantity
+        outcome = self._grounded(quantity, outcome)
         if not outcome.supported and self._is_echo(quantity):
             return outcome_of(quantity, "question_echo", reason_text("echo", self.language))
         if outcome.status in {"unsupported", "misbound"} and quantity.soft:
@@ -194,7 +220,27 @@ class _Unit:
             return outcome_of(quantity, "unsupported", text)
         return outcome
 
+    def _grounded(self, quantity: Quantity, outcome: FigureOutcome) -> FigureOutcome:
+        """A quotation says what its block says; a figure in a sentence that cites nothing has no source."""
+        if self.cited is None:
+            return outcome
+        if not outcome.supported and (facts := [fact for fact in self.quoted if _is_same_print(fact, quantity)]):
+            return quoted_outcome(quantity, facts, self.language)
+        stated = outcome.derivation is not None and outcome.derivation.origin == "explicit"
+        if outcome.supported and outcome.support and not self.cited and not stated:
+            return outcome_of(quantity, "unsupported", reason_text("uncited", self.language, raw=quantity.raw))
+        return outcome
+
     def _is_echo(self, quantity: Quantity) -> bool:
         if (quantity.kind, quantity.shown_value) not in self.asked.echoes:
             return False
         return is_negated(self.text, quantity.start) or is_abstained(self.text, *quantity.span)
+
+
+def _is_same_print(fact: Fact, quantity: Quantity) -> bool:
+    """The same characters, spaces aside."""
+    return fact.quantity.role == quantity.role and _collapsed(fact.printed) == _collapsed(quantity.raw)
+
+
+def _collapsed(text: str) -> str:
+    return "".join(text.split())

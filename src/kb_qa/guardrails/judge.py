@@ -94,12 +94,14 @@ def _direct(claim: Claim, bench: Bench) -> Judgement:
 
 
 def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, Comparison]) -> Judgement:
-    cited = [fact for fact in bound if not bench.cited or bench.materials.source_of(fact) in bench.cited]
+    held = {id(fact): bench.materials.sources_of(fact) for fact in bound}
+    cited = [fact for fact in bound if held[id(fact)] & bench.cited or (held[id(fact)] and not bench.cited)]
     if not cited:
-        where = ", ".join(str(each) for each in sorted({bench.materials.source_of(fact) for fact in bound}))
-        text = reason_text("wrong_citation", bench.language, raw=claim.quantity.raw, where=where)
+        where = ", ".join(map(str, sorted(frozenset().union(*held.values()))))
+        code = "wrong_citation" if where else "not_given"
+        text = reason_text(code, bench.language, raw=claim.quantity.raw, where=where)
         return Judgement("wrong_citation", tuple(bound[:1]), reason=text)
-    sure = [fact for fact in cited if fact.confidence is None or fact.confidence >= SURE]
+    sure = [fact for fact in cited if is_sure(fact)]
     if not sure:
         return _because(claim, bench, "low_confidence", cited[0])
     ordered = sorted(sure, key=lambda fact: _RANK[equal[id(fact)].agreement])
@@ -113,6 +115,11 @@ def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, C
     )
     status: Status = "rounded" if first.agreement == "rounded" else first.agreement or "exact"
     return Judgement(status, kept, match=first.agreement, annotations=notes)
+
+
+def is_sure(fact: Fact) -> bool:
+    """Whether it was printed, or read with enough confidence."""
+    return fact.confidence is None or fact.confidence >= SURE
 
 
 def _counts_the_same(claim: Claim, fact: Fact) -> bool:
@@ -250,9 +257,20 @@ def outcome_of(quantity: Quantity, status: Status, reason: str = "") -> FigureOu
     )
 
 
+def quoted_outcome(quantity: Quantity, facts: Sequence[Fact], language: str) -> FigureOutcome:
+    """A figure that is printed so, as sure as its best-read print."""
+    sure = [fact for fact in facts if is_sure(fact)]
+    if not sure:
+        text = reason_text("low_confidence", language, raw=quantity.raw, mine=_named(facts[0]))
+        reason = Reason("low_confidence", text, (place_of(facts[0]),))
+        return replace(outcome_of(quantity, "low_confidence"), reason=reason)
+    return replace(outcome_of(quantity, "exact"), support=tuple(place_of(fact, "exact") for fact in sure[:1]))
+
+
 def place_of(fact: Fact, match: str = "") -> Place:
     return Place(
         element=fact.element_id,
+        document=fact.document_id,
         page=fact.page,
         bbox=fact.bbox,
         printed=fact.printed,

@@ -16,38 +16,41 @@ from kb_qa.guardrails.locales import locale_of
 from kb_qa.guardrails.numerals import document_locale
 from kb_qa.guardrails.periods import parts_of
 from kb_qa.guardrails.pipe_tables import elements_of
-from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+from kb_qa.guardrails.quantities import Quantity
 
 _ORIGINS: Mapping[str, Origin] = {**{each: each for each in get_args(Origin)}, "ocr": "ocr"}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Source number `number` (from 1) as it is cited: its elements, their facts, and all that it says."""
+    """Source number `number` (from 1) as it is cited: the facts that it holds, and all that it says.
+
+    `periods` are the quantities that name one, those of its headings included.
+    """
 
     number: int
-    elements: tuple[Element, ...]
     facts: tuple[Fact, ...]
     text: str
     periods: tuple[Quantity, ...] = ()
-
-    @property
-    def pages(self) -> frozenset[int]:
-        return frozenset(region.page for element in self.elements for region in element.regions)
+    pages: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """All sources of one answer. `ledger` names every figure by F-number, in the order of the sources."""
+    """All sources of one answer. `ledger` names every figure by F-number, in the order of the sources.
+
+    `facts` are those of whole elements: what stands outside every source competes, and supports nothing.
+    """
 
     sources: tuple[Source, ...]
     facts: tuple[Fact, ...]
     ledger: Mapping[str, Fact]
     names: Mapping[int, str] = field(default_factory=dict)  # F-number by id() of the fact
-    numbers: Mapping[str, int] = field(default_factory=dict)  # source number by element id
+    holders: Mapping[int, frozenset[int]] = field(default_factory=dict)  # source numbers by id() of the fact
 
-    def source_of(self, fact: Fact) -> int:
-        return self.numbers[fact.element_id]
+    def sources_of(self, fact: Fact) -> frozenset[int]:
+        """The sources that hold the fact; none where it only stands beside what they hold."""
+        return self.holders.get(id(fact), frozenset())
 
     def ledger_lines(self) -> tuple[str, ...]:
         """The ledger as a prompt shows it: `F12 | p.8 | Revenue | 2024 | 4,132 | USD 10^6`."""
@@ -72,19 +75,31 @@ def materials_of(
             for fact in _facts(element, around if element.table is not None else (), locale, aliases)
         )
         text = "\n".join(element.text for element in group if element.origin != "caption")
-        periods = tuple(fact.quantity for fact in facts if fact.quantity.kind in PERIOD_KINDS) + tuple(
-            fact.quantity for fact in facts if parts_of(fact.quantity) and fact.quantity.kind not in PERIOD_KINDS
-        )
-        sources.append(Source(index + 1, tuple(group), facts, text, periods))
-    facts = tuple(fact for source in sources for fact in source.facts)
-    figures = [fact for fact in facts if fact.number is not None and fact.quantity.role == "figure"]
+        pages = frozenset(region.page for element in group for region in element.regions)
+        sources.append(Source(index + 1, facts, text, periods_of(facts), pages))
+    return assembled(sources)
+
+
+def periods_of(facts: Iterable[Fact]) -> tuple[Quantity, ...]:
+    return tuple(fact.quantity for fact in facts if parts_of(fact.quantity))
+
+
+def assembled(sources: Sequence[Source], beside: Iterable[Fact] = ()) -> Materials:
+    """The materials of these sources; `beside` are facts of their elements that stand in none of them."""
+    holders: dict[int, set[int]] = {}
+    held: dict[int, Fact] = {}
+    for source in sources:
+        for fact in source.facts:
+            held[id(fact)] = fact
+            holders.setdefault(id(fact), set()).add(source.number)
+    figures = [fact for fact in held.values() if fact.number is not None and fact.quantity.role == "figure"]
     ledger = {f"F{number}": fact for number, fact in enumerate(figures, 1)}
     return Materials(
         sources=tuple(sources),
-        facts=facts,
+        facts=(*held.values(), *(fact for fact in beside if id(fact) not in held)),
         ledger=ledger,
         names={id(fact): name for name, fact in ledger.items()},
-        numbers={element.id: source.number for source in sources for element in source.elements},
+        holders={key: frozenset(numbers) for key, numbers in holders.items()},
     )
 
 

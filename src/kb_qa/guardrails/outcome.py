@@ -48,6 +48,7 @@ class Place:
     col: str = ""
     scale_from: str = ""
     currency_from: str = ""
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)

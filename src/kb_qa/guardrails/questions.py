@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Literal
 
 from kb_qa.guardrails.characters import normalise
-from kb_qa.guardrails.evidence import is_printed
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.periods import is_named, parts_of
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kb_qa.guardrails.messages import withheld_text
 from kb_qa.guardrails.outcome import FigureOutcome
@@ -13,16 +14,35 @@ MARK = "✗"
 _BULLET = re.compile(r"\s*(?:[-*•>]\s+)?")
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`text` stands in place of `[start, end)` of a unit."""
+
+    start: int
+    end: int
+    text: str
+
+
 def unit_text(text: str, figures: Sequence[FigureOutcome], language: str, policy: Policy, *, withheld: bool) -> str:
     """The unit's text as released; spans count from the unit's start."""
     if withheld:
         return replaced(text, figures, language)
     parts, position = [], 0
+    for edit in edits(figures, policy):
+        parts += [text[position : edit.start], edit.text]
+        position = edit.end
+    return "".join([*parts, text[position:]])
+
+
+def edits(figures: Sequence[FigureOutcome], policy: Policy) -> tuple[Edit, ...]:
+    """What a released unit shows otherwise than it was written, in order."""
+    found: list[Edit] = []
+    position = 0
     for figure in figures:
         if policy.marks(figure) and figure.end > position:
-            parts += [text[position : figure.end], MARK]
+            found.append(Edit(figure.end, figure.end, MARK))
             position = figure.end
-    return "".join([*parts, text[position:]])
+    return tuple(found)
 
 
 def replaced(text: str, figures: Sequence[FigureOutcome], language: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-from kb_qa.guardrails.evidence import Fact
+from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.quantities import Quantity
 
 _LATIN = re.compile(r"(?a)[ -]?([A-Za-z]{2,30})")
@@ -30,7 +30,7 @@ def contradiction(claim: Quantity, text: str, facts: Iterable[Fact]) -> str:
             continue
         if quantity.kind not in {"number", "count"}:
             continue
-        if (noun and _noun(fact.text, quantity.end) == noun) or _share_noun(run, _run(fact.text, quantity.end)):
+        if (noun and _noun(fact.tail, 0) == noun) or _share_noun(run, _run(fact.tail, 0)):
             return f"the materials say {quantity.raw} {noun or run[:2]}"
     return ""
 

@@ -31,19 +31,26 @@ def split_units(text: str) -> tuple[tuple[int, int], ...]:
     abbreviation (`Inc.`, `e.g.`), or after a list number (`1.`).
     """
     units: list[tuple[int, int]] = []
-    start = position = 0
-    while (match := _MARKS.search(text, position)) is not None:
-        if match.start() < position or not _ends_unit(text, start, match):
-            position = match.end()
-            continue
-        end = match.end() if match[0] == "\n" else _with_trail(text, match)
-        position = end
-        if text[start:end].strip():
-            units.append((start, end))
-            start = end
+    start = 0
+    while (end := unit_end(text, start)) is not None:
+        units.append((start, end))
+        start = end
     if start < len(text):
         units.append((start, len(text)))
     return _joined_blank_tail(text, units)
+
+
+def unit_end(text: str, start: int = 0) -> int | None:
+    """Where the unit that begins at `start` ends; None where it goes to the end of the text without a mark."""
+    position = start
+    while (match := _MARKS.search(text, position)) is not None:
+        position = match.end()
+        if not _ends_unit(text, start, match):
+            continue
+        position = match.end() if match[0] == "\n" else _with_trail(text, match)
+        if text[start:position].strip():
+            return position
+    return None
 
 
 def _with_trail(text: str, match: re.Match[str]) -> int:

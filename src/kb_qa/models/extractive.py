@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from kb_qa.answers import BlockCitation, Context, Material, ModelEvent, ModelStop, Question, TextDelta
 from kb_qa.elements import Block
-from kb_qa.guardrails.evidence import is_printed
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind
 from kb_qa.guardrails.questions import Anchor, anchors
 from kb_qa.terms import inverse_frequency, terms

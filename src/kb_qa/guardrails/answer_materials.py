@@ -1,0 +1,75 @@
+"""A context as the guard sees it: the facts of its blocks support, all others of the same elements compete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from kb_qa.answers import BlockCitation, Context, Material
+from kb_qa.elements import Block
+from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.materials import Materials, Source, assembled, periods_of
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+
+
+def answer_materials(context: Context, facts: Mapping[str, Sequence[Fact]]) -> Materials:
+    """The materials of a context by their numbers; `facts` are those of whole elements, by element id."""
+    sources = [_source(material, facts) for material in context.materials]
+    return assembled(sources, (fact for each in facts.values() for fact in each))
+
+
+def quoted_facts(text: str, citations: Sequence[BlockCitation], context: Context, materials: Materials) -> list[Fact]:
+    """The facts of the cited blocks that `text` repeats word for word, or the greater part of them."""
+    said = _collapsed(text)
+    repeated = [each for each in citations if _repeats(said, context.block(each.material, each.block))]
+    return block_facts(repeated, context, materials) if said else []
+
+
+def block_facts(citations: Sequence[BlockCitation], context: Context, materials: Materials) -> list[Fact]:
+    """The facts of the cited blocks."""
+    return [
+        fact
+        for each in citations
+        for fact in materials.sources[each.material - 1].facts
+        if _stands_in(fact, context.block(each.material, each.block))
+    ]
+
+
+def _source(material: Material, facts: Mapping[str, Sequence[Fact]]) -> Source:
+    chunk = material.chunk
+    held: dict[int, Fact] = {}
+    for block in chunk.blocks:
+        held |= {id(fact): fact for fact in facts.get(block.element_id, ()) if _stands_in(fact, block)}
+    around = "\n".join(part for part in (" > ".join(chunk.section), chunk.prefix, material.label) if part)
+    said = [part for block in chunk.blocks for part in dict.fromkeys((block.text, block.labelled))]
+    # What a model wrote of a picture is no source.
+    text = "" if chunk.origin == "caption" else "\n".join([*said, around])
+    pages = frozenset(region.page for region in chunk.regions)
+    return Source(material.number, tuple(held.values()), text, (*periods_of(held.values()), *_named(around)), pages)
+
+
+def _named(text: str) -> tuple[Quantity, ...]:
+    """The periods that headings, captions and the document's name name."""
+    return tuple(each for each in lex(text, locale="en") if each.kind in PERIOD_KINDS)
+
+
+def _stands_in(fact: Fact, block: Block) -> bool:
+    """Headers, captions and notes go with every row of their table."""
+    if fact.element_id != block.element_id:
+        return False
+    everywhere = fact.around or (fact.cell is not None and not fact.body)
+    return everywhere or (block.start <= fact.quantity.start and fact.quantity.end <= block.end)
+
+
+def _repeats(said: str, block: Block) -> bool:
+    return any(said in whole and 2 * len(said) >= len(whole) for whole in _forms(block))
+
+
+def _forms(block: Block) -> set[str]:
+    return {_collapsed(each) for each in (block.text, block.labelled) if each}
+
+
+def _collapsed(text: str) -> str:
+    """The text without spaces, the marks at its ends, and the marks of a list."""
+    return re.sub(r"\s", "", text).strip("-*•。.!！;；")

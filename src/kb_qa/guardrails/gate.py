@@ -1,0 +1,219 @@
+"""The gate: what a model writes, as it comes, becomes units that are checked; nothing passes it unchecked.
+
+A pure state machine. For every way in which the same text is cut into deltas, the same units come out (invariant I4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, SpanEnd, TextDelta
+from kb_qa.guardrails.answer_materials import block_facts, quoted_facts
+from kb_qa.guardrails.carried import Carried
+from kb_qa.guardrails.claims import Asked, asked_of
+from kb_qa.guardrails.figures import Unit
+from kb_qa.guardrails.languages import language_tag_of
+from kb_qa.guardrails.materials import Materials
+from kb_qa.guardrails.open_marks import MarkReader
+from kb_qa.guardrails.outcome import FigureOutcome
+from kb_qa.guardrails.policies import Policy
+from kb_qa.guardrails.replacements import Edit, edits, replaced
+from kb_qa.guardrails.unit_ends import next_end
+
+# Stop reasons of a model that came to its end by itself; after any other the last unit is a fragment.
+COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
+MOST_REFUSED = 3  # units; after that the model has lost its way
+_MOST_OPEN = 4000  # characters that wait for the citations of their span
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a unit that rests on one set of citations. `ends`: nothing more of its span follows."""
+
+    text: str
+    span: int
+    citations: tuple[BlockCitation, ...] = ()
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A checked unit, number `number` (from 0). Its text is its pieces joined; figures and edits count in it.
+
+    `instead` is what stands in its place where it is withheld; else its text is shown, with the edits.
+    """
+
+    number: int
+    pieces: tuple[Piece, ...]
+    figures: tuple[FigureOutcome, ...]
+    withheld: bool = False
+    instead: str = ""
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+@dataclass(slots=True)
+class _Span:
+    """A stretch of the text with the citations it rests on; open until `end` is known."""
+
+    start: int
+    end: int | None = None
+    citations: dict[BlockCitation, None] = field(default_factory=dict)
+
+
+class Gate:
+    """One answer's gate. `feed` it the model's events in order; `stopped`: it wants no more of them."""
+
+    def __init__(self, question: str, context: Context, materials: Materials, policy: Policy) -> None:
+        self.context, self.materials, self.policy = context, materials, policy
+        self.language = language_tag_of(question)
+        self.asked: Asked = asked_of(question, locale=policy.locale, aliases=policy.aliases)
+        self.stopped = False
+        self.units = 0
+        self.refused = 0
+        self.longest = 0  # characters of a unit that was held
+        self._marks = MarkReader()
+        self._text = ""  # what has come and may be seen
+        self._start = 0  # of what is not settled
+        self._lead = ""  # of the sentence that was cut at the bound
+        self._spans = [_Span(0)]
+        self._carried = Carried()
+
+    def feed(self, event: ModelEvent) -> list[Settled]:
+        """The units that this event settles."""
+        if self.stopped:
+            return []
+        match event:
+            case TextDelta():
+                return self._taken(self._marks.feed(event.text))
+            case BlockCitation():
+                settled = self._taken(self._marks.flush())
+                self._spans[-1].citations[event] = None
+                return settled
+            case SpanEnd():
+                settled = self._taken(self._marks.flush())
+                self._close_span()
+                return settled + self._settled(ended=False)
+            case ModelStop():
+                settled = self._taken(self._marks.flush())
+                self._close_span()
+                return settled + self._settled(ended=event.stop_reason in COMPLETE)
+            case _:
+                assert_never(event)
+
+    def _taken(self, text: str) -> list[Settled]:
+        if not text:
+            return []
+        last = self._spans[-1]
+        if last.citations and last.start < len(self._text):
+            self._close_span()  # text behind a cited text rests on citations of its own
+        self._text += text
+        return self._settled(ended=False)
+
+    def _close_span(self) -> None:
+        last = self._spans[-1]
+        if last.start < len(self._text):
+            last.end = len(self._text)
+            self._spans.append(_Span(len(self._text)))
+        else:
+            last.citations.clear()
+
+    def _settled(self, *, ended: bool) -> list[Settled]:
+        settled: list[Settled] = []
+        while not self.stopped:
+            found = next_end(self._text[self._start :], ended=ended)
+            if found is None or (ended and not self._text[self._start :].strip()):
+                break
+            end = self._start + found[0]
+            if not self._is_known(end):
+                break
+            settled.append(self._unit(end, cut=found[1]))
+        return settled
+
+    def _is_known(self, end: int) -> bool:
+        """Whether all citations of the unit are known; one that waits too long is checked with those that are."""
+        if len(self._text) - self._start >= _MOST_OPEN:
+            return True
+        return all(span.end is not None for _, span in self._spans_of(self._start, end))
+
+    def _spans_of(self, start: int, end: int) -> Iterable[tuple[int, _Span]]:
+        """The spans under what is printed of `[start, end)`, with their numbers."""
+        text = self._text[start:end]
+        first, last = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
+        for number, span in enumerate(self._spans):
+            if span.start < last and (span.end is None or span.end > first):
+                yield number, span
+
+    def _unit(self, end: int, *, cut: bool) -> Settled:
+        start, self._start = self._start, end
+        text = self._text[start:end]
+        figures = self._checked(start, end)
+        number, self.units = self.units, self.units + 1
+        self.longest = max(self.longest, len(text))
+        numbers = [int(each.number) for each in figures if each.number]
+        self._carried = self._carried.after(text, numbers, locale=self.policy.locale, aliases=self.policy.aliases)
+        self._lead = self._lead + text if cut else ""
+        pieces = tuple(self._pieces(start, end))
+        if any(self.policy.withholds(each) for each in figures):
+            self._refuse(number, figures)
+            return Settled(number, pieces, figures, withheld=True, instead=replaced(text, figures, self.language))
+        return Settled(number, pieces, figures, edits=edits(figures, self.policy))
+
+    def _refuse(self, number: int, figures: Sequence[FigureOutcome]) -> None:
+        """The model is stopped when it has lost its way: after three units, or a first one without any bound fact."""
+        self.refused += 1
+        bound = any(each.supported and each.support for each in figures)
+        self.stopped = self.refused >= MOST_REFUSED or (number == 0 and not bound)
+
+    def _checked(self, start: int, end: int) -> tuple[FigureOutcome, ...]:
+        """A piece of a sentence is checked with what the sentence says before it."""
+        before = len(self._lead)
+        text = self._lead + self._text[start:end]
+        citations = self._citations(start, end)
+        policy = self.policy
+        unit = Unit(
+            text=text,
+            materials=self.materials,
+            asked=self._carried.asked_for(text, self.asked, locale=policy.locale, aliases=policy.aliases),
+            language=self.language,
+            expressions=self._expressions(start - before, start, end),
+            enumerator=self._carried.enumerator,
+            policy=policy,
+            cited=frozenset(each.material for each in citations),
+            block_facts=tuple(block_facts(citations, self.context, self.materials)),
+            quoted=tuple(quoted_facts(text, citations, self.context, self.materials)),
+        )
+        figures = (each for each in unit.checked() if each.end > before)
+        return tuple(replace(each, start=max(each.start - before, 0), end=each.end - before) for each in figures)
+
+    def _citations(self, start: int, end: int) -> list[BlockCitation]:
+        """Of all spans under the unit; a block that was never given is none."""
+        found: dict[BlockCitation, None] = {}
+        for _, span in self._spans_of(start, end):
+            found |= {each: None for each in span.citations if self._is_given(each)}
+        return [*found]
+
+    def _is_given(self, citation: BlockCitation) -> bool:
+        try:
+            self.context.block(citation.material, citation.block)
+        except IndexError:
+            return False
+        return True
+
+    def _expressions(self, origin: int, start: int, end: int) -> Mapping[int, str]:
+        return {place - origin: said for place, said in self._marks.expressions.items() if start < place <= end}
+
+    def _pieces(self, start: int, end: int) -> Iterable[Piece]:
+        """The unit, span by span."""
+        for number, span in enumerate(self._spans):
+            stop = len(self._text) if span.end is None else span.end
+            first, last = max(start, span.start), min(end, stop)
+            if first < last:
+                ends = span.end is not None and not self._text[last:stop].strip()
+                given = tuple(each for each in span.citations if self._is_given(each))
+                yield Piece(self._text[first:last], number, given, ends)
