@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kb_qa.answers import AnswerEvent
 from kb_qa.arrows import IllegalArrowError
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
 from kb_qa.errors import EnvironmentProblemError, MissingIndexError, NotFoundError, ReindexNeededError
@@ -436,18 +435,6 @@ def test_many_ids_are_one_question(ledger: Ledger) -> None:
     bring(ledger, "a", until="ready")
     wanted = [f"{sha('a')[:8]}-1-{i}" for i in range(2000)]
     assert list(ledger.chunks(wanted)) == wanted[:2]
-
-
-def test_answers_are_kept_by_id(ledger: Ledger) -> None:
-    """The events of an answer come back equal; an unknown id is None; saving again replaces."""
-    events = (
-        AnswerEvent(1, "start", {"question": "净利润?\u2028"}),
-        AnswerEvent(2, "end", {"complete": True, "n": [1.5]}),
-    )
-    ledger.save_answer("a1", "净利润?", events)
-    ledger.save_answer("a1", "净利润?", events)
-    assert ledger.answer("a1") == events
-    assert ledger.answer("a2") is None
 
 
 def test_an_original_is_stored_once_under_its_hash(ledger: Ledger, tmp_path: Path) -> None:

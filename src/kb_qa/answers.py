@@ -136,6 +136,7 @@ class Support:
     printed: str
 
 
+DecisionKind = Literal["accept", "reject", "note"]
 FigureStatus = Literal["exact", "question_echo", "exempt", "unsupported", "low_confidence", "unparsed"]
 
 
@@ -160,6 +161,21 @@ class Verdict:
     released: bool
     text: str
     figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a reader decided of figure `n` (the ordinal, from 1, of its event) of an answer.
+
+    A `note` alone neither accepts nor rejects. `decided` is in seconds since 1970, `raw` the figure as shown.
+    """
+
+    answer_id: str
+    n: int
+    kind: DecisionKind
+    note: str = ""
+    raw: str = ""
+    decided: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 30
 
 # Which arrows a version may take. `stored` is where a parse starts over, whatever it was interrupted in.
@@ -182,6 +182,15 @@ answers = Table(
     Column("question", Text, nullable=False),
     Column("created", Float, nullable=False),
     Column("events", LargeBinary, nullable=False),
+)
+# What a reader decided of a figure; the answer's own row may come later: an open answer is not stored yet.
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("answer_id", Text, primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("decided", Float, nullable=False),
+    Column("decision", JSON, nullable=False),
 )
 
 # The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
