@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +18,16 @@ from ingest.kinds import Kind
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import EmptyFileError, RejectedFileError
-from kb_qa.ledger import Ledger
+from kb_qa.guardrails.document_facts import document_locale_of, packed_facts, reading_of
+from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
+from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import Embedder
 from kb_qa.terms import terms
 
+_log = logging.getLogger(__name__)
+
 # The version of the code between a file's bytes and its chunks. Another number means that documents are parsed again.
-PIPELINE = "2"
+PIPELINE = "3"
 EMBED_BATCH = 32
 
 
@@ -60,6 +65,7 @@ class Ingest:
     publish: Callable[[], None]
     report: Callable[[Outcome], None]
     discovered: Callable[[Discovery], None] = field(default=lambda discovery: None)
+    aliases: Aliases = DEFAULT_ALIASES
 
     def run(self, paths: Sequence[Path]) -> tuple[Outcome, ...]:
         """One outcome per file, in the order in which they were settled. Raises InputError where there is none."""
@@ -88,7 +94,7 @@ class Ingest:
             if isinstance(parsed, RejectedFileError):
                 raise parsed
             if parsed is not None:
-                self.ledger.store_parse(work.version, parsed)
+                self.ledger.store_parse(work.version, parsed, self._facts(parsed))
             if self.ledger.version(work.version).state == "parsed":
                 self._chunk(work)
             if self.ledger.version(work.version).state == "embedding":
@@ -99,6 +105,16 @@ class Ingest:
         else:
             outcome = self._counted(outcome, work)
         return replace(outcome, seconds=round(time.monotonic() - work.started, 2))
+
+    def _facts(self, parsed: ParsedDocument) -> ParsedFacts:
+        """Read once, so that no question reads the texts a second time."""
+        try:
+            locale = document_locale_of(parsed.elements)
+            packed = packed_facts(parsed.elements, locale=locale, aliases=self.aliases)
+        except Exception:  # noqa: BLE001  the rim of one document: a question reads its facts anew
+            _log.exception("the facts of a document could not be read")
+            return ParsedFacts()
+        return ParsedFacts(locale, reading_of(self.aliases), packed)
 
     def _chunk(self, work: _Work) -> None:
         parsed = self.ledger.load_parse(work.version)

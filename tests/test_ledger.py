@@ -21,7 +21,8 @@ from kb_qa.arrows import IllegalArrowError
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
 from kb_qa.errors import EnvironmentProblemError, MissingIndexError, NotFoundError, ReindexNeededError
 from kb_qa.geometry import BBox, Page, Region
-from kb_qa.ledger import Ledger
+from kb_qa.ledger import Ledger, ParsedFacts
+from kb_qa.protocols import StoredFacts
 from kb_qa.schema import FILE_NAME, wal_is_safe
 
 PIPELINE = "1"
@@ -115,6 +116,39 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(EnvironmentProblemError, match="newer kb-qa"):
         Ledger.open(tmp_path, create=True)
+
+
+def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
+    """What was stored stays; elements from before have no facts yet, and a new parse stores them."""
+    with Ledger.open(tmp_path, create=True) as made:
+        made.set_embedder("fake", 4)
+        bring(made, "old", until="ready")
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        for table, column in (("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 1")
+    for _ in range(2):  # and once more finds nothing to do
+        with Ledger.open(tmp_path, create=False) as opened:
+            element_id = f"{sha('old')[:8]}-e0"
+            assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
+            assert opened.element(element_id) == element(sha("old"), 0, "old 0")
+
+
+def test_facts_stand_beside_their_element(ledger: Ledger) -> None:
+    """With the document's locale, and the name of how they were read."""
+    version = receive(ledger, "alpha")
+    ledger.mark(version, "stored")
+    ledger.mark(version, "parsing")
+    texts = (element(sha("alpha"), 0, "alpha 0"), element(sha("alpha"), 1, "alpha 1"))
+    facts = ParsedFacts("de", "r1", {texts[0].id: b"packed"})
+    ledger.store_parse(version, ParsedDocument((Page(1, 1, 1),), texts, "fake"), facts)
+    assert ledger.facts([texts[0].id]) == {}, "a version that is not ready is not seen"
+    ledger.store_chunks(version, [chunk(sha("alpha"), version, 0, "alpha 0")], [["alpha"]])
+    ledger.store_vectors(version, [chunk(sha("alpha"), version, 0, "").id], np.eye(1, 4, dtype=np.float32))
+    ledger.mark(version, "indexing")
+    ledger.publish(version)
+    found = ledger.facts([each.id for each in texts])
+    assert found == {texts[0].id: StoredFacts(b"packed", "de", "r1"), texts[1].id: StoredFacts(None, "de", "r1")}
 
 
 def test_a_file_that_is_no_database_is_an_environment_problem(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from kb_qa.geometry import BBox, Region, union_of
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.claims import asked_of, claims_of
 from kb_qa.guardrails.disputes import Subject, Telling, is_conflict, subject_of_claim, subject_of_fact, tellings
+from kb_qa.guardrails.fact_records import unpack_facts
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.units import split_units
-from kb_qa.locate import block_rects
 from kb_qa.marks import Data, answer_text, figures_of
 from kb_qa.protocols import Library
 from kb_qa.terms import terms
@@ -94,7 +94,7 @@ def _listed(data: Mapping[str, object], name: str) -> Sequence[Data]:
 def _own_facts(library: Library, figure: Data) -> list[Fact]:
     """The facts that support the figure: of its elements, those printed so at its places."""
     supports = _listed(figure, "support")
-    facts = library.facts([str(each["element"]) for each in supports])
+    facts = _read(library, [str(each["element"]) for each in supports])
     return [
         fact
         for each in supports
@@ -115,8 +115,16 @@ def _chunks(library: Library, words: str) -> Sequence[Chunk]:
 def _facts(library: Library, chunks: Sequence[Chunk], own: Sequence[Fact]) -> Iterable[Fact]:
     elements = dict.fromkeys(block.element_id for chunk in chunks for block in chunk.blocks)
     elements |= dict.fromkeys(fact.element_id for fact in own)
-    facts = library.facts(tuple(elements))
+    facts = _read(library, tuple(elements))
     return (fact for element_id in elements for fact in facts.get(element_id, ()))
+
+
+def _read(library: Library, element_ids: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
+    return {
+        element_id: unpack_facts(stored.packed)
+        for element_id, stored in library.facts(element_ids).items()
+        if stored.packed is not None
+    }
 
 
 def _place(library: Library, telling: Telling, source: str, own: Sequence[Fact]) -> Place:
@@ -131,14 +139,8 @@ def _areas(element: Element, fact: Fact, page: int) -> tuple[Region, BBox | None
     if fact.cell is not None and element.table is not None:
         row = [cell.bbox for cell in element.table.cells if cell.row == fact.cell[0] and cell.page == page]
         return Region(page, union_of([bbox for bbox in row if bbox is not None]) or fact.bbox), fact.bbox
-    start, end = fact.quantity.span
-    if element.text[start:end] == fact.printed:
-        located = block_rects(element, start, end)
-        if located.regions:
-            first = located.regions[0]
-            around = next((each for each in element.regions if each.page == first.page), Region(first.page, first.bbox))
-            return around, first.bbox
-    return Region(page, fact.bbox), fact.bbox
+    around = next((each for each in element.regions if each.page == page), Region(page, fact.bbox))
+    return around, fact.bbox
 
 
 def _is_support(fact: Fact, own: Sequence[Fact]) -> bool:

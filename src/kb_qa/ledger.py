@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -61,6 +61,15 @@ class VersionCounts:
     pages: int
     elements: int
     chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFacts:
+    """What the guard read of a document: its locale, and the packed facts of its elements by their ids."""
+
+    locale: str = ""
+    reading: str = ""
+    packed: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Ledger(LedgerIndex):
@@ -161,17 +170,19 @@ class Ledger(LedgerIndex):
             )
             return int(connection.execute(select(versions.c.attempts).where(versions.c.id == version)).scalar_one())
 
-    def store_parse(self, version: int, parsed: ParsedDocument) -> None:
-        """parsing → parsed, with all pages and elements, and the pages that were printed to be read."""
+    def store_parse(self, version: int, parsed: ParsedDocument, facts: ParsedFacts = ParsedFacts()) -> None:
+        """parsing → parsed, with all pages and elements, their facts, and the pages that were printed to be read."""
         keep_rendering(self._blobs, self.version(version).document_id, parsed.rendering)
         page_rows = [{"version_id": version, "number": page.number, "page": to_data(page)} for page in parsed.pages]
         self._insert_in(version, "parsing", pages, page_rows)
         for start in range(0, len(parsed.elements), BATCH):
             part = parsed.elements[start : start + BATCH]
-            self._insert_in(version, "parsing", elements, [element_row(element, version) for element in part])
+            rows = [element_row(element, version, facts.packed.get(element.id)) for element in part]
+            self._insert_in(version, "parsing", elements, rows)
         with self.database.write() as connection:
             told = {"parser": parsed.parser, "title": parsed.title, "flags": list(parsed.flags)}
-            take_arrow(connection, version, "parsed", **told)
+            read = {"locale": facts.locale, "facts_reading": facts.reading}
+            take_arrow(connection, version, "parsed", **told, **read)
 
     def load_parse(self, version: int) -> ParsedDocument:
         """What `store_parse` stored, ready or not: chunking starts over without a second parse."""

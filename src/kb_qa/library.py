@@ -26,7 +26,7 @@ from sqlalchemy import (
 from kb_qa.answer_table import AnswerTable
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
-from kb_qa.protocols import DocumentRecord, LexicalMatch
+from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 
@@ -81,6 +81,16 @@ class LedgerLibrary(AnswerTable):
             for part in slices(element_ids):
                 for row in connection.execute(statement.where(elements.c.id.in_(part))):
                     found[row.id] = unpack_words(row.words) if row.words else ()
+        return found
+
+    def facts(self, element_ids: Sequence[str]) -> Mapping[str, StoredFacts]:
+        found: dict[str, StoredFacts] = {}
+        columns = (elements.c.id, elements.c.facts, versions.c.locale, versions.c.facts_reading)
+        statement = _ready(select(*columns), elements.c.version_id)
+        with self.database.read() as connection:
+            for part in slices(element_ids):
+                for row in connection.execute(statement.where(elements.c.id.in_(part))):
+                    found[row.id] = StoredFacts(row.facts, row.locale, row.facts_reading)
         return found
 
     def page(self, document_id: str, number: int) -> Page | None:
@@ -198,7 +208,7 @@ def chunk_of(row: RowMapping) -> Chunk:
     )
 
 
-def element_row(element: Element, version: int) -> dict[str, Any]:
+def element_row(element: Element, version: int, facts: bytes | None = None) -> dict[str, Any]:
     return {
         "version_id": version,
         "id": element.id,
@@ -213,6 +223,7 @@ def element_row(element: Element, version: int) -> dict[str, Any]:
         "section": list(element.section),
         "table": None if element.table is None else pack(element.table),
         "words": pack_words(element.words) if element.words else None,
+        "facts": facts,
     }
 
 

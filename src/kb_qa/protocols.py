@@ -84,6 +84,18 @@ class DocumentRecord:
     size: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """The facts of one element, as the guard packed them when its document was parsed.
+
+    `locale` is the document's, `reading` names how they were read. `packed` is None where they were not.
+    """
+
+    packed: bytes | None
+    locale: str = ""
+    reading: str = ""
+
+
 class Library(Protocol):
     """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
 
@@ -98,6 +110,10 @@ class Library(Protocol):
         ...
 
     def words(self, element_ids: Sequence[str]) -> Mapping[str, Sequence[Word]]: ...
+
+    def facts(self, element_ids: Sequence[str]) -> Mapping[str, StoredFacts]:
+        """By element id; an element that is not known is left out."""
+        ...
 
     def page(self, document_id: str, number: int) -> Page | None: ...
 

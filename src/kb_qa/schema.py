@@ -37,6 +37,16 @@ from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
 SCHEMA_VERSION = 2
+# What a ledger of an older schema gets, by the schema that brought it.
+_ADDED = MappingProxyType(
+    {
+        2: (
+            "ALTER TABLE versions ADD COLUMN locale TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN facts_reading TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE elements ADD COLUMN facts BLOB",
+        )
+    }
+)
 BUSY_SECONDS = 30
 
 # Which arrows a version may take. `stored` is where a parse starts over, whatever it was interrupted in.
@@ -101,6 +111,8 @@ versions = Table(
     Column("parser", Text, nullable=False, default=""),
     Column("title", Text, nullable=False, default=""),
     Column("flags", JSON, nullable=False, default=list),
+    Column("locale", Text, nullable=False, default="", server_default=""),
+    Column("facts_reading", Text, nullable=False, default="", server_default=""),
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -131,6 +143,7 @@ elements = Table(
     Column("section", JSON, nullable=False),
     Column("table", LargeBinary),
     Column("words", LargeBinary),
+    Column("facts", LargeBinary),  # as the guard packs them; NULL: not read yet
 )
 Index("elements_by_id", elements.c.id)
 chunks = Table(
@@ -260,6 +273,12 @@ class Database:
         if found == SCHEMA_VERSION:
             return
         with self.write() as connection:
+            found = connection.exec_driver_sql(
+                "PRAGMA user_version"
+            ).scalar_one()  # another process may have been faster
+            for number in range(found + 1, SCHEMA_VERSION + 1) if found else ():
+                for statement in _ADDED[number]:
+                    connection.exec_driver_sql(statement)
             metadata.create_all(connection)
             connection.exec_driver_sql(lexical_ddl())
             connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -12,7 +12,7 @@ import numpy as np
 from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
-from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, Vectors
+from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
 
 _TOKEN = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 
@@ -77,6 +77,7 @@ class InMemoryLibrary:
     document_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     answers: dict[str, tuple[AnswerEvent, ...]] = field(default_factory=dict)
     decided: dict[tuple[str, int], Decision] = field(default_factory=dict)
+    stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
@@ -95,6 +96,11 @@ class InMemoryLibrary:
 
     def words(self, element_ids: Sequence[str]) -> Mapping[str, Sequence[Word]]:
         return {element.id: element.words for element in self.elements if element.id in element_ids}
+
+    def facts(self, element_ids: Sequence[str]) -> Mapping[str, StoredFacts]:
+        """Those that were given; the others were not read yet."""
+        known = {element.id for element in self.elements} | self.stored_facts.keys()
+        return {each: self.stored_facts.get(each, StoredFacts(None)) for each in element_ids if each in known}
 
     def page(self, document_id: str, number: int) -> Page | None:
         return self.pages.get((document_id, number))

@@ -21,7 +21,12 @@ from kb_qa.guardrails.quantities import CONTEXT, Kind, Quantity
 from kb_qa.guardrails.scopes import Stated, nearest, stated_in_caption, stated_in_header
 from kb_qa.guardrails.units import split_units
 from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
+from kb_qa.guardrails.word_places import WordPlaces
 
+# The number of this reading of facts: facts that were stored under another one are read again.
+READING = "1"
+
+_TAIL = 60  # characters: a noun and its adjectives
 _TOTAL = "total"  # what a row of figures without a label is
 
 _SCALED_KINDS: frozenset[Kind] = frozenset({"number", "money", "count"})
@@ -31,6 +36,7 @@ _SCALED_KINDS: frozenset[Kind] = frozenset({"number", "money", "count"})
 class Fact:
     """A quantity that a source prints. `quantity` has the scale and currency of its surroundings applied.
 
+    Its span is a range of the element's text, or of the caption or the notes where it stands `around` a table.
     `labels` are the tokens of its own row and column, or of its window in a sentence; `context` those of the section,
     caption or sentence around it. `scale_source` and `currency_source` are the words they were read from, empty where
     the figure prints them itself. `cell` is (row, column), None in text. `ambiguous` scales match nothing.
@@ -56,8 +62,9 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
-    tail: str = ""  # the character behind a figure in text: 胜 and 平 of `3胜1平` count different things
+    tail: str = ""  # what follows a figure in text: 胜 and 平 of `3胜1平` count different things
     body: bool = False  # a cell of the table's body, and not a header's own numeral
+    around: bool = False  # in the caption or the notes of a table
 
     @property
     def printed(self) -> str:
@@ -96,7 +103,7 @@ def _lexed(text: str, locale: str) -> tuple[Quantity, ...]:
 
 def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fact]:
     section = tokens(" ".join(element.section), aliases)
-    region = element.regions[0] if element.regions else None
+    places = WordPlaces(element)
     for start, end in split_units(element.text):
         sentence = element.text[start:end]
         quantities = lex(sentence, locale=locale)
@@ -108,12 +115,13 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
         for quantity in quantities:
             window = own.get(quantity.start)
             carried = (tokens(window.text, aliases) if window else carried) or carried
+            page, bbox, confidence = places.find(quantity.start + start, quantity.end + start)
             yield Fact(
                 quantity=replace(quantity, start=quantity.start + start, end=quantity.end + start),
                 element_id=element.id,
                 document_id=element.document_id,
-                page=region.page if region else None,
-                bbox=region.bbox if region else None,
+                page=page,
+                bbox=bbox,
                 row=sentence.strip()[:160],
                 section=" > ".join(element.section),
                 sentence=(start, end),
@@ -122,8 +130,8 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
                 periods=(window.periods or named) if window else (),
                 direction=direction_at(blank, quantity.start, quantity.end) if window else LEVEL,
                 neutral=is_naturally_negative(window.text) if window else False,
-                confidence=element.confidence,
-                tail=sentence[quantity.end : quantity.end + 1],
+                confidence=confidence,
+                tail=sentence[quantity.end : quantity.end + _TAIL],
             )
 
 
@@ -146,6 +154,7 @@ class _Grid:
 
     def __init__(self, element: Element, table: Table, around: Sequence[str], locale: str, aliases: Aliases) -> None:
         self.element, self.table, self.locale, self.aliases = element, table, locale, aliases
+        self.places = WordPlaces(element)
         self.body = [cell for cell in table.cells if not cell.header and (cell.column_headers or cell.row_headers)]
         self.lexed = {(cell.row, cell.column): lex(cell.text, locale=locale) for cell in self.body}
         first = min((cell.row for cell in self.body), default=0)
@@ -165,12 +174,13 @@ class _Grid:
             if (cell.row, cell.column) not in bodies:
                 yield from self._label(cell)
         if self.table.caption:
-            yield from _text_facts(
-                replace(self.element, text=self.table.caption, table=None), self.locale, self.aliases
-            )
+            yield from self._around(self.table.caption)
         if self.table.notes:
-            notes = "\n".join(self.table.notes)
-            yield from _text_facts(replace(self.element, text=notes, table=None), self.locale, self.aliases)
+            yield from self._around("\n".join(self.table.notes))
+
+    def _around(self, text: str) -> Iterator[Fact]:
+        element = replace(self.element, text=text, table=None, words=())
+        yield from (replace(fact, around=True) for fact in _text_facts(element, self.locale, self.aliases))
 
     def _label(self, cell: Cell) -> Iterator[Fact]:
         """A header's own figures: periods, and terms such as `5-7 years`."""
@@ -179,15 +189,16 @@ class _Grid:
 
     def _placed(self, cell: Cell, quantity: Quantity) -> Fact:
         region = self.element.regions[0] if self.element.regions else None
+        start, end = quantity.start + cell.start, quantity.end + cell.start
         return Fact(
-            quantity=quantity,
+            quantity=replace(quantity, start=start, end=end),
             element_id=self.element.id,
             document_id=self.element.document_id,
             page=cell.page if cell.page is not None else (region.page if region else None),
             bbox=cell.bbox or (region.bbox if region else None),
             cell=(cell.row, cell.column),
             section=" > ".join(self.element.section),
-            confidence=self.element.confidence,
+            confidence=self.places.find(start, end)[2],
         )
 
     def _cell(self, cell: Cell) -> Iterator[Fact]:

@@ -121,7 +121,7 @@ def _counts_the_same(claim: Claim, fact: Fact) -> bool:
     if quantity.kind != "number" or printed.kind != "number" or quantity.scale or fact.cell is not None:
         return True
     mine = claim.text[quantity.end : quantity.end + 1]
-    return mine == fact.tail or not (_COUNTER.match(mine) and _COUNTER.match(fact.tail))
+    return mine == fact.tail[:1] or not (_COUNTER.match(mine) and _COUNTER.match(fact.tail))
 
 
 def _conflicting(claim: Claim, bench: Bench, fact: Fact, equal: dict[int, Comparison]) -> Fact | None:
