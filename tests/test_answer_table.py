@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from kb_qa.answers import AnswerEvent, Decision
 from kb_qa.ledger import Ledger
-from kb_qa.schema import FILE_NAME
 
 FIRST = Decision("a1", 2, "reject", "the note on page 9 says 4,123", "4,132", 100.0)
 SECOND = Decision("a0", 1, "accept", "", "16.7 %", 200.0)
@@ -43,15 +41,3 @@ def test_decisions_are_kept_by_figure(ledger: Ledger) -> None:
     assert [each.n for each in ledger.decisions("a1")] == [1, 2]
     assert ledger.decisions() == [replace(FIRST, n=1, kind="note"), FIRST, SECOND]
     assert ledger.decisions("nobody") == []
-
-
-def test_a_ledger_of_the_first_schema_takes_decisions(tmp_path: Path) -> None:
-    """A ledger that was made before there were decisions is brought up to date when it is opened."""
-    with Ledger.open(tmp_path, create=True) as made:
-        made.save_answer("a1", "净利润?", ())
-    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
-        connection.executescript("DROP TABLE decisions; PRAGMA user_version = 1")
-    with Ledger.open(tmp_path, create=False) as opened:
-        opened.save_decision(FIRST)
-        assert opened.decisions() == [FIRST]
-        assert opened.answer("a1") == ()

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from kb_qa.answers import AnswerEvent
 from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError
-from kb_qa.geometry import BBox, Region, union_of
+from kb_qa.geometry import Region, union_of
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.claims import asked_of, claims_of
-from kb_qa.guardrails.disputes import Subject, Telling, is_conflict, subject_of_claim, subject_of_fact, tellings
+from kb_qa.guardrails.disputes import Telling, is_conflict, subject_of_claim, subject_of_fact, tellings
 from kb_qa.guardrails.fact_records import unpack_facts
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.lexer import lex
@@ -32,7 +32,6 @@ class Place:
     source: str
     is_support: bool
     shown: Region | None = None  # what a picture of the place shows: the whole row, or the element of a sentence
-    spot: BBox | None = None  # where in it the figure is printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +129,21 @@ def _read(library: Library, element_ids: Sequence[str]) -> Mapping[str, Sequence
 def _place(library: Library, telling: Telling, source: str, own: Sequence[Fact]) -> Place:
     fact = telling.fact
     element = library.element(fact.element_id)
-    shown, spot = (None, None) if element is None or fact.page is None else _areas(element, fact, fact.page)
-    return Place(telling, source, _is_support(fact, own), shown, spot)
+    shown = None if element is None or fact.page is None else _shown(element, fact, fact.page)
+    return Place(telling, source, _is_support(fact, own), shown)
 
 
-def _areas(element: Element, fact: Fact, page: int) -> tuple[Region, BBox | None]:
-    """The region that a picture shows, and the box of the printed figure in it."""
-    if fact.cell is not None and element.table is not None:
-        row = [cell.bbox for cell in element.table.cells if cell.row == fact.cell[0] and cell.page == page]
-        return Region(page, union_of([bbox for bbox in row if bbox is not None]) or fact.bbox), fact.bbox
-    around = next((each for each in element.regions if each.page == page), Region(page, fact.bbox))
-    return around, fact.bbox
+def _shown(element: Element, fact: Fact, page: int) -> Region:
+    if fact.cell is None or element.table is None:
+        return next((each for each in element.regions if each.page == page), Region(page, fact.bbox))
+    row = [cell.bbox for cell in element.table.cells if cell.row == fact.cell[0] and cell.page == page]
+    return Region(page, union_of([bbox for bbox in row if bbox is not None]) or fact.bbox)
 
 
 def _is_support(fact: Fact, own: Sequence[Fact]) -> bool:
-    return any((fact.element_id, fact.cell, fact.quantity) == (each.element_id, each.cell, each.quantity) for each in own)
+    return any(
+        (fact.element_id, fact.cell, fact.quantity) == (each.element_id, each.cell, each.quantity) for each in own
+    )
 
 
 def _order(place: Place) -> tuple[object, ...]:

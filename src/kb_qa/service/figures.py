@@ -102,7 +102,7 @@ def _place_json(library: Library, place: Place, language: Language) -> dict[str,
     element_type = "text" if fact.cell is None else "table"
     pages = () if fact.page is None else (fact.page,)
     page = None if fact.page is None else library.page(fact.document_id, fact.page)
-    spot = place.spot
+    spot = fact.bbox
     return {
         "document": place.source,
         "document_id": fact.document_id,
