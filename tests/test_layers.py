@@ -23,6 +23,7 @@ ROWS: dict[int, set[str]] = {
             "highlight",
             "index_ledger",
             "job_table",
+            "answer_table",
             "ledger",
             "library",
             "locks",
@@ -55,10 +56,10 @@ ROWS: dict[int, set[str]] = {
         "terms",
         "transcript",
     },
-    4: {"cite", "evidence", "generate", "models", "publish", "refuse", "retrieve"},
+    4: {"cite", "dispute", "evidence", "generate", "models", "publish", "refuse", "retrieve"},
     5: {"knowledge_base"},
     6: {"wiring"},
-    7: {"check_command", "command_line", "remote", "service", "ingest"},
+    7: {"check_command", "command_line", "export_command", "remote", "service", "ingest"},
     8: {"cli"},
 }
 ROW_OF = {module: row for row, modules in ROWS.items() for module in modules}

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kb_qa.answers import AnswerEvent
 from kb_qa.arrows import IllegalArrowError
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
 from kb_qa.errors import EnvironmentProblemError, MissingIndexError, NotFoundError, ReindexNeededError
@@ -127,12 +126,13 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         for table, column in (("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        connection.execute("PRAGMA user_version = 1")
+        connection.executescript("DROP TABLE decisions; PRAGMA user_version = 1")
     for _ in range(2):  # and once more finds nothing to do
         with Ledger.open(tmp_path, create=False) as opened:
             element_id = f"{sha('old')[:8]}-e0"
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
+            assert opened.decisions() == []
 
 
 def test_facts_stand_beside_their_element(ledger: Ledger) -> None:
@@ -470,18 +470,6 @@ def test_many_ids_are_one_question(ledger: Ledger) -> None:
     bring(ledger, "a", until="ready")
     wanted = [f"{sha('a')[:8]}-1-{i}" for i in range(2000)]
     assert list(ledger.chunks(wanted)) == wanted[:2]
-
-
-def test_answers_are_kept_by_id(ledger: Ledger) -> None:
-    """The events of an answer come back equal; an unknown id is None; saving again replaces."""
-    events = (
-        AnswerEvent(1, "start", {"question": "净利润?\u2028"}),
-        AnswerEvent(2, "end", {"complete": True, "n": [1.5]}),
-    )
-    ledger.save_answer("a1", "净利润?", events)
-    ledger.save_answer("a1", "净利润?", events)
-    assert ledger.answer("a1") == events
-    assert ledger.answer("a2") is None
 
 
 def test_an_original_is_stored_once_under_its_hash(ledger: Ledger, tmp_path: Path) -> None:

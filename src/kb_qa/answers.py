@@ -13,6 +13,7 @@ from kb_qa.elements import Block, Chunk
 from kb_qa.geometry import BBox, Quality, Region
 
 Language = Literal["en", "zh"]
+DecisionKind = Literal["accept", "reject", "note"]
 Level = Literal["text", "page", "region"]
 LevelChoice = Literal["auto", "text", "page", "region"]
 
@@ -123,6 +124,21 @@ class Citation:
     section: tuple[str, ...] = ()
     regions: tuple[Region, ...] = ()
     located: Located = Located(found=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a reader decided of figure `n` (the ordinal, from 1, of its event) of an answer.
+
+    A `note` alone neither accepts nor rejects. `decided` is in seconds since 1970, `raw` the figure as shown.
+    """
+
+    answer_id: str
+    n: int
+    kind: DecisionKind
+    note: str = ""
+    raw: str = ""
+    decided: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,14 +22,13 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.dialects.sqlite import insert
 
-from kb_qa.answers import AnswerEvent
+from kb_qa.answer_table import AnswerTable
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
-from kb_qa.schema import GONE, Database, answers, chunks, documents, elements, meta, names, pages, vectors, versions
+from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
@@ -38,11 +36,8 @@ BATCH = 1000  # rows of one read or one write
 _NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
 
 
-class LedgerLibrary:
+class LedgerLibrary(AnswerTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
@@ -150,18 +145,6 @@ class LedgerLibrary:
             if document_id in wanted or is_named or is_inside:
                 found.append(document_id)
         return sorted(set(found))
-
-    def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None:
-        """Replaces what was stored under this id."""
-        values = {"id": answer_id, "question": question, "created": time.time(), "events": pack(tuple(events))}
-        statement = insert(answers).values(values).on_conflict_do_update(index_elements=["id"], set_=values)
-        with self.database.write() as connection:
-            connection.execute(statement)
-
-    def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
-        with self.database.read() as connection:
-            packed = connection.execute(select(answers.c.events).where(answers.c.id == answer_id)).scalar()
-        return None if packed is None else unpack_all(AnswerEvent, packed)
 
     def export(self) -> Iterator[dict[str, Any]]:
         """The canonical export: one object per ready chunk, by document and ordinal, nothing random or dated."""

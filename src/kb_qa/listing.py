@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kb_qa.answers import Hit, Located
+from kb_qa.answers import Decision, Hit, Located
 from kb_qa.elements import Cell, Element, Measure, ScaleSource, Table
 from kb_qa.geometry import BBox, Region
 
@@ -28,6 +28,18 @@ def element_line(element: Element) -> Line:
     if element.table is not None:
         line["table"] = _table_line(element.table)
     return line
+
+
+def decision_line(decision: Decision) -> Line:
+    """`decided` is in seconds since 1970."""
+    return {
+        "answer_id": decision.answer_id,
+        "n": decision.n,
+        "raw": decision.raw,
+        "decision": decision.kind,
+        "note": decision.note,
+        "decided": decision.decided,
+    }
 
 
 def hit_line(rank: int, hit: Hit) -> Line:

@@ -52,6 +52,11 @@ def cited(events: Sequence[AnswerEvent]) -> list[Data]:
     return [cast(Data, event.data) for event in events if event.event == "citation"]
 
 
+def figures_of(events: Sequence[AnswerEvent]) -> list[Data]:
+    """The data of the figure events, in order."""
+    return [cast(Data, event.data) for event in events if event.event == "figure"]
+
+
 def line_rects(region: Data) -> tuple[BBox, ...]:
     """The rectangles of a cited region: one a line, or its box where its lines are not known."""
     boxes = region.get("rects") or ([] if region["bbox"] is None else [region["bbox"]])

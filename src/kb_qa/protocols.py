@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
 
@@ -136,6 +136,14 @@ class Library(Protocol):
     def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None: ...
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None: ...
+
+    def save_decision(self, decision: Decision) -> None:
+        """Replaces what was decided of this figure before."""
+        ...
+
+    def decisions(self, answer_id: str = "") -> Sequence[Decision]:
+        """Those of one answer by figure, or all of them, the oldest first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,15 @@ answers = Table(
     Column("created", Float, nullable=False),
     Column("events", LargeBinary, nullable=False),
 )
+# What a reader decided of a figure; the answer's own row may come later: an open answer is not stored yet.
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("answer_id", Text, primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("decided", Float, nullable=False),
+    Column("decision", JSON, nullable=False),
+)
 
 # The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
 # exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.

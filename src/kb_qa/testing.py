@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
 from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
@@ -76,6 +76,7 @@ class InMemoryLibrary:
     pages: Mapping[tuple[str, int], Page] = field(default_factory=dict)
     document_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     answers: dict[str, tuple[AnswerEvent, ...]] = field(default_factory=dict)
+    decided: dict[tuple[str, int], Decision] = field(default_factory=dict)
     stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
@@ -142,6 +143,13 @@ class InMemoryLibrary:
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
+
+    def save_decision(self, decision: Decision) -> None:
+        self.decided[decision.answer_id, decision.n] = decision
+
+    def decisions(self, answer_id: str = "") -> Sequence[Decision]:
+        found = [each for key, each in sorted(self.decided.items()) if answer_id in ("", key[0])]
+        return found if answer_id else sorted(found, key=lambda each: each.decided)
 
 
 @dataclass(slots=True)

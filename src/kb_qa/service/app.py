@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
-from kb_qa.service import answers, citations, documents, exports, health, highlighted, page, problems
+from kb_qa.service import answers, citations, documents, exports, figures, health, highlighted, page, problems
 from kb_qa.service.middleware import RequestRim, allowed_hosts
 from kb_qa.service.parts import Parts
 
@@ -33,6 +33,6 @@ def create_app(
     app.state.parts = Parts(knowledge_base, renderer, settings)
     app.add_middleware(RequestRim, hosts=allowed_hosts(settings.host))
     problems.register(app)
-    for module in (answers, citations, documents, exports, highlighted, health, page):
+    for module in (answers, citations, documents, exports, figures, highlighted, health, page):
         app.include_router(module.router)
     return app

@@ -1,0 +1,129 @@
+"""Routes of a stored answer's figures: every place that tells the same thing, and what a reader decided.
+
+A figure's number in a path is the ordinal, from 1, of its event in the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.responses import Response
+
+from kb_qa.answers import Decision, DecisionKind, Language
+from kb_qa.citation import label
+from kb_qa.dispute import Place, dispute, figure_of
+from kb_qa.listing import decision_line
+from kb_qa.marks import figures_of
+from kb_qa.protocols import Library
+from kb_qa.service.encoding import AsciiJSONResponse
+from kb_qa.service.parts import UsedParts
+from kb_qa.service.pictures import PathNumber
+from kb_qa.transcript import area_url, page_url
+
+router = APIRouter(prefix="/v1")
+
+
+class DecisionBody(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    decision: DecisionKind
+    note: Annotated[str, Field(max_length=4000)] = ""
+
+    @model_validator(mode="after")
+    def _has_something_to_say(self) -> DecisionBody:
+        if self.decision == "note" and not self.note.strip():
+            raise ValueError("a note has no text")
+        return self
+
+
+@router.get("/answers/{answer_id}/figures")
+async def answer_figures(answer_id: str, parts: UsedParts) -> Response:
+    """All figures of an answer, each with the reader's decision or null: the record of a check."""
+    library = parts.knowledge_base.library
+    events = await parts.open_answers.find(library, answer_id)
+    decided = await asyncio.to_thread(library.decisions, answer_id)
+    listed = [{**figure, "decision": _decided(decided, n)} for n, figure in enumerate(figures_of(events), 1)]
+    return AsciiJSONResponse({"answer_id": answer_id, "figures": listed})
+
+
+@router.get("/answers/{answer_id}/figures/{n}")
+async def figure_places(answer_id: str, n: PathNumber, parts: UsedParts) -> Response:
+    """The figure with all its evidence: every place of its measure and period, whatever value stands there."""
+    library = parts.knowledge_base.library
+    events = await parts.open_answers.find(library, answer_id)
+    language: Language = "zh" if events[0].data.get("language") == "zh" else "en"
+    found = await asyncio.to_thread(dispute, library, events, n)
+    places = await asyncio.to_thread(lambda: [_place_json(library, place, language) for place in found.places])
+    decided = await asyncio.to_thread(library.decisions, answer_id)
+    return AsciiJSONResponse(
+        {
+            "answer_id": answer_id,
+            "n": n,
+            "figure": dict(found.figure),
+            "conflict": found.conflict,
+            "places": places,
+            "decision": _decided(decided, n),
+        }
+    )
+
+
+@router.put("/answers/{answer_id}/figures/{n}/decision")
+async def decide(answer_id: str, n: PathNumber, body: DecisionBody, parts: UsedParts) -> Response:
+    """Accept, reject, or note; the last decision on a figure stands."""
+    library = parts.knowledge_base.library
+    events = await parts.open_answers.find(library, answer_id)
+    raw = str(figure_of(events, n)["raw"])
+    decision = Decision(answer_id, n, body.decision, body.note.strip(), raw, time.time())
+    await asyncio.to_thread(library.save_decision, decision)
+    return AsciiJSONResponse(decision_line(decision))
+
+
+@router.get("/decisions")
+async def exported_decisions(parts: UsedParts) -> Response:
+    """All decisions, the oldest first."""
+    decided = await asyncio.to_thread(parts.knowledge_base.library.decisions)
+    return AsciiJSONResponse({"decisions": [decision_line(each) for each in decided]})
+
+
+def _decided(decided: Sequence[Decision], n: int) -> dict[str, object] | None:
+    return next((decision_line(each) for each in decided if each.n == n), None)
+
+
+def _place_json(library: Library, place: Place, language: Language) -> dict[str, object]:
+    """`bbox` is the printed figure's own box in points, `box` the same as shares (0..1) of the displayed page;
+    `region_url` shows the whole row, or the paragraph, around it.
+    """
+    fact, shown = place.telling.fact, place.shown
+    element_type = "text" if fact.cell is None else "table"
+    pages = () if fact.page is None else (fact.page,)
+    page = None if fact.page is None else library.page(fact.document_id, fact.page)
+    spot = fact.bbox
+    return {
+        "document": place.source,
+        "document_id": fact.document_id,
+        "label": label(place.source, pages=pages, element_type=element_type, language=language),
+        "element": fact.element_id,
+        "element_type": element_type,
+        "section": fact.section,
+        "page": fact.page,
+        "bbox": None if spot is None else list(spot.rounded().as_tuple()),
+        "box": None if spot is None or page is None else list(spot.normalised(page)),
+        "cell": None if fact.cell is None else list(fact.cell),
+        "row": fact.row,
+        "column": fact.column,
+        "printed": fact.printed,
+        "value": fact.quantity.shown_value,
+        "unit": fact.quantity.currency or fact.quantity.unit,
+        "scale_from": fact.scale_source,
+        "currency_from": fact.currency_source,
+        "is_support": place.is_support,
+        "agrees": place.telling.agrees,
+        "contradicts": place.telling.contradicts,
+        "region_url": None if shown is None else area_url(fact.document_id, shown),
+        "page_url": None if fact.page is None else page_url(fact.document_id, fact.page),
+    }
