@@ -1,4 +1,4 @@
-"""Public fakes: everything the stages ask of the outside, in memory, deterministic and fast."""
+"""In-memory stand-ins for what the stages ask of the outside: deterministic and fast."""
 
 from __future__ import annotations
 
