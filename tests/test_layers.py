@@ -18,6 +18,7 @@ ROWS: dict[int, set[str]] = {
         *(
             "arrows",
             "blobs",
+            "counters",
             "embed",
             "embedding_cache",
             "highlight",

@@ -194,7 +194,10 @@ class SpanEnd:
 
 @dataclass(frozen=True, slots=True)
 class ModelStop:
-    """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind."""
+    """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind.
+
+    `cost_nano_usd`, in billionths of a US dollar, stands beside them where the model has a price.
+    """
 
     stop_reason: str
     usage: Mapping[str, int] = field(default_factory=dict)

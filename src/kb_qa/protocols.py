@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
 from kb_qa.elements import Chunk, Element, Word
-from kb_qa.geometry import Page
+from kb_qa.geometry import Page, Region
 
 Vectors = NDArray[np.float32]
 Metadata = Mapping[str, str | int | float | bool]
@@ -192,3 +192,23 @@ class AnswerModel(Protocol):
     def id(self) -> str: ...
 
     def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]: ...
+
+
+class Spending(Protocol):
+    """What was paid for models, by day (`2026-11-30`, UTC), in billionths of a US dollar."""
+
+    def spent(self, day: str) -> int: ...
+
+    def add(self, day: str, amount: int) -> None: ...
+
+
+class Meter(Protocol):
+    """Counts what happens, for whoever watches the process. From any thread."""
+
+    def add(self, name: str, amount: float = 1, **labels: str) -> None: ...
+
+
+class RegionPictures(Protocol):
+    async def png(self, document_id: str, region: Region) -> bytes:
+        """The region as a reader sees it. Raises KbQaError where there is no picture of it."""
+        ...

@@ -1,6 +1,6 @@
 """Public fakes: what the stages ask of the outside, in memory, and a Messages API that says what it is told to."""
 
-from kb_qa.testing.fakes import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel
+from kb_qa.testing.fakes import HashEmbedder, InMemoryLibrary, InMemorySpending, InMemoryVectorStore, ScriptedModel
 from kb_qa.testing.messages_api import ScriptedMessagesAPI, SentRequest, scripted_messages_api
 from kb_qa.testing.obedient import obedient
 from kb_qa.testing.prompt_cache import PromptCache
@@ -20,6 +20,7 @@ __all__ = [
     "HashEmbedder",
     "HttpFault",
     "InMemoryLibrary",
+    "InMemorySpending",
     "InMemoryVectorStore",
     "PromptCache",
     "Reply",

@@ -154,6 +154,19 @@ class ScriptedModel:
             yield event
 
 
+@dataclass(slots=True)
+class InMemorySpending:
+    """By day, in billionths of a US dollar."""
+
+    days: dict[str, int] = field(default_factory=dict)
+
+    def spent(self, day: str) -> int:
+        return self.days.get(day, 0)
+
+    def add(self, day: str, amount: int) -> None:
+        self.days[day] = self.spent(day) + amount
+
+
 def _holds(text: str, term: str) -> bool:
     """Terms are stems: a word that begins with one holds it."""
     return re.search(rf"(?<![a-z0-9]){re.escape(term)}", text.lower()) is not None
