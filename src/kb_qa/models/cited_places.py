@@ -76,7 +76,7 @@ def _blocks(sent: SentDocument | None, start: object, end: object, kind: str) ->
 
 
 def _characters(sent: SentDocument | None, start: object, end: object, kind: str) -> CitedPlace:
-    if sent is None or not isinstance(start, int) or not isinstance(end, int):
+    if sent is None or not isinstance(start, int) or not isinstance(end, int) or end <= start:
         return NoPlace(kind)
     pairs = zip(sent.blocks, sent.spans, strict=False)
     inside = [block for block, (first, last) in pairs if block is not None and first < end and start < last]
