@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kb_qa.answers import BlockCitation, ModelEvent, SpanEnd, TextDelta
+from kb_qa.answers import BlockCitation, ModelEvent, SpanEnd, TextDelta, WholeFile
 from kb_qa.errors import (
     ModelAccessError,
     ModelDeclinedError,
@@ -32,7 +32,7 @@ from kb_qa.errors import (
 from kb_qa.generate import claims
 from kb_qa.geometry import Region
 from kb_qa.models.claude import PictureBudget
-from kb_qa.models.requests import MessagesRequest, cited_request
+from kb_qa.models.requests import cited_request
 from kb_qa.testing import (
     HttpFault,
     Reply,
@@ -346,12 +346,12 @@ async def test_f7_a_request_of_33_mb_never_leaves() -> None:
 
 async def test_f7_a_request_of_601_pages_never_leaves() -> None:
     """F7: too many pages of PDF is a clear error before the call, in the question's language."""
-    request = MessagesRequest(cited_request(EN, CONTEXT, OPTIONS).body, pdf_pages=601)
+    long = replace(CONTEXT, whole=WholeFile("ab" * 32, "application/pdf", b"%PDF-1.7", 601))
     with scripted_messages_api(GOOD) as api:
         with pytest.raises(ModelTooLargeError, match="601 pages"):
-            [event async for event in claude(api.url).replied(request, EN, ())]
+            await replied(claude(api.url), EN, long)
         with pytest.raises(ModelTooLargeError, match="601 页"):
-            [event async for event in claude(api.url).replied(request, asked("收入？", "zh"), ())]
+            await replied(claude(api.url), asked("收入？", "zh"), long)
         assert api.requests == []
 
 

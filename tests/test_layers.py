@@ -54,7 +54,7 @@ ROWS: dict[int, set[str]] = {
         "terms",
         "transcript",
     },
-    4: {"cite", "generate", "models", "publish", "refuse", "retrieve"},
+    4: {"cite", "generate", "models", "publish", "refuse", "retrieve", "whole_document"},
     5: {"knowledge_base"},
     6: {"wiring"},
     7: {"check_command", "command_line", "remote", "service", "ingest"},

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, BlockCitation, Context, ModelEvent, Question
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page, Region
 
@@ -179,6 +179,15 @@ class IndexLedger(Protocol):
 
     def embedder(self) -> tuple[str, int] | None:
         """Id and dimension of the model that made the vectors; None before the first."""
+        ...
+
+
+class PagePlaces(Protocol):
+    def blocks(self, context: Context, pages: range, quote: str) -> Sequence[BlockCitation]:
+        """The blocks of the materials that a quote stands in, on these pages (from 1); none where it does not.
+
+        Blocking.
+        """
         ...
 
 

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 COST = "cost_nano_usd"
 PICTURE_TOKENS = 1600  # what one takes at the most
+PAGE_TOKENS = PICTURE_TOKENS + 3000  # a page of PDF is sent as its picture and its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class Accounts:
     def _most(self, request: MessagesRequest) -> int:
         if self.price is None:
             return 0
-        return self.price.most(estimated_tokens(request.body), int(request.body["max_tokens"]))
+        tokens = estimated_tokens(request.body) + PAGE_TOKENS * request.pdf_pages
+        return self.price.most(tokens, int(request.body["max_tokens"]))
 
     def _check(self, most: int, language: Language) -> None:
         budget, spent = self.budget, 0
@@ -97,6 +99,8 @@ def estimated_tokens(value: object) -> int:
     if isinstance(value, Mapping):
         if value.get("type") == "image":
             return PICTURE_TOKENS
+        if value.get("type") == "base64":
+            return 0  # counted by its pages
         return sum(estimated_tokens(each) for each in value.values())
     if isinstance(value, list | tuple):
         return sum(estimated_tokens(each) for each in value)

@@ -6,20 +6,23 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kb_qa.answers import BlockCitation, Context, Material, ModelEvent, Question
-from kb_qa.errors import KbQaError
+from kb_qa.answers import BlockCitation, Context, Language, Material, ModelEvent, Question, WholeFile
+from kb_qa.errors import KbQaError, ModelRejectedError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.languages import language_tag_of
-from kb_qa.models.cited_places import CitedBlocks, cited_place
-from kb_qa.models.replies import RefusalWatch
-from kb_qa.models.requests import Beside, MessagesRequest, ModelOptions, cited_request
+from kb_qa.models.cited_places import CitedBlocks, CitedPages, cited_place
+from kb_qa.models.replies import Cited, RefusalWatch
+from kb_qa.models.requests import WHOLE_PDF, Beside, ModelOptions, cited_request
 from kb_qa.models.upstream import Upstream
-from kb_qa.protocols import RegionPictures
+from kb_qa.models.whole_files import HostedFiles, Upload
+from kb_qa.protocols import PagePlaces, RegionPictures
 from kb_qa.quality_reasons import reason_in
 
 log = logging.getLogger(__name__)
+
+NEUTRAL_FILE_NAME = "document"  # a file's own name is untrusted, and the host may show it to the model
 
 Notes = Callable[[str], Sequence[str]]
 
@@ -37,7 +40,12 @@ def no_notes(document_id: str) -> Sequence[str]:
 
 
 class ClaudeModel:
-    """`notes_of` gives what a reader should know of a document (blocking); the model is told, and cannot cite it."""
+    """`notes_of` gives what a reader should know of a document (blocking); the model is told, and cannot cite it.
+
+    `places` finds the quotes of whole PDFs; without it they are dropped.
+    """
+
+    reads_files = True
 
     def __init__(
         self,
@@ -47,42 +55,74 @@ class ClaudeModel:
         pictures: RegionPictures | None = None,
         budget: PictureBudget = PictureBudget(),
         notes_of: Notes = no_notes,
+        places: PagePlaces | None = None,
     ) -> None:
         self._options = options
         self._upstream = upstream
         self._pictures = pictures
         self._budget = budget
         self._notes_of = notes_of
+        self._places = places
+        self._hosted = HostedFiles()
 
     @property
     def id(self) -> str:
         return self._options.model_id
 
     async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
+        whole = context.whole
         beside = Beside(
             notes=await asyncio.to_thread(self._notes, question, context),
-            pictures=await self._drawn(context),
+            pictures={} if whole is not None else await self._drawn(context),
+            file_id="" if whole is None else await self._hosted.file_id(whole, self._uploaded(question.language)),
         )
+        try:
+            async with aclosing(self._answered(question, context, beside)) as events:
+                async for event in events:
+                    yield event
+        except ModelRejectedError:
+            # Nothing was said yet: a request is rejected as a whole. An upload that is gone is the one thing to mend.
+            if whole is None or not beside.file_id or not self._hosted.forget(whole):
+                raise
+            async with aclosing(self._answered(question, context, replace(beside, file_id=""))) as events:
+                async for event in events:
+                    yield event
+
+    async def _answered(self, question: Question, context: Context, beside: Beside) -> AsyncGenerator[ModelEvent]:
         request = cited_request(question, context, self._options, beside)
-        chunks = tuple(material.chunk.id for material in context.materials)
-        async with aclosing(self.replied(request, question, chunks)) as events:
-            async for event in events:
-                yield event
+        materials = tuple(material.chunk.id for material in context.materials)
 
-    async def replied(
-        self, request: MessagesRequest, question: Question, materials: tuple[str, ...]
-    ) -> AsyncGenerator[ModelEvent]:
-        """The events of the reply to a request that is built already."""
-
-        def resolve(citation: object) -> Sequence[BlockCitation]:
-            place = cited_place(citation, request.documents, request.results)
-            return place.blocks if isinstance(place, CitedBlocks) else ()
+        def resolve(citation: object) -> Sequence[Cited]:
+            match cited_place(citation, request.documents, request.results):
+                case CitedBlocks() as place:
+                    return place.blocks
+                case CitedPages() as place if request.documents[place.document : place.document + 1] == (WHOLE_PDF,):
+                    return (place,)
+                case _:
+                    return ()
 
         watch = RefusalWatch(language_tag_of(question.text))
         async with aclosing(self._upstream.events(request, resolve, question.language, materials)) as events:
             async for event in events:
-                for passed in watch.passed(event):
-                    yield passed
+                placed = await self._placed(context, event) if isinstance(event, CitedPages) else (event,)
+                for each in placed:
+                    for passed in watch.passed(each):
+                        yield passed
+
+    async def _placed(self, context: Context, cited: CitedPages) -> Sequence[BlockCitation]:
+        """The blocks that a quote of a whole PDF stands in, on its pages and nowhere else."""
+        if self._places is None:
+            return ()
+        blocks = await asyncio.to_thread(self._places.blocks, context, cited.pages, cited.quote)
+        if not blocks:
+            log.warning("a quote stands on none of the pages %s that it is said to be from", list(cited.pages))
+        return blocks
+
+    def _uploaded(self, language: Language) -> Upload:
+        async def upload(whole: WholeFile) -> str:
+            return await self._upstream.upload(NEUTRAL_FILE_NAME, whole.data, whole.media_type, language)
+
+        return upload
 
     def _notes(self, question: Question, context: Context) -> dict[int, Sequence[str]]:
         flags = {material.chunk.document_id: () for material in context.materials}

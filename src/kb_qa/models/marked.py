@@ -17,6 +17,7 @@ from kb_qa.guardrails.languages import language_of, language_tag_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.units import split_units
 from kb_qa.markers import Mark, MarkerStream, Part
+from kb_qa.models.cited_places import CitedPages
 from kb_qa.models.replies import RefusalWatch
 from kb_qa.models.requests import ModelOptions, marked_request
 from kb_qa.models.upstream import Upstream
@@ -44,6 +45,8 @@ class MarkersModel:
         watch, sentences = RefusalWatch(language_tag_of(question.text)), MarkedSentences(context)
         async with aclosing(self._upstream.events(request, lambda _: (), question.language, chunks)) as events:
             async for event in events:
+                if isinstance(event, CitedPages):
+                    continue  # nothing was sent that has pages
                 for passed in watch.passed(event):
                     for told in sentences.told(passed):
                         yield told

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kb_qa.answers import BlockCitation, ModelEvent, ModelStop, SpanEnd, TextDelta
 from kb_qa.guardrails.messages import refusal_text
+from kb_qa.models.cited_places import CitedPages
 from kb_qa.refuse import NO_EVIDENCE
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ CUT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
 # A figure that may go on: its digits, and what may become its unit or scale.
 _OPEN_FIGURE = re.compile(r"[-−(]?[$€£¥]?\d[^\s，。；、！？!?;]{0,40}(?:[ \u00a0][^\s\d]{0,24})?\Z")
 
-Resolver = Callable[[Any], Sequence[BlockCitation]]
+Cited = BlockCitation | CitedPages
+ReplyEvent = ModelEvent | CitedPages
+Resolver = Callable[[Any], Sequence[Cited]]
 
 
 class ReplyReader:
@@ -43,10 +46,10 @@ class ReplyReader:
         self._reason = ""
         self._held = ""  # text that may be half a figure
         self._has_text = False  # the open block has text
-        self._cited: dict[BlockCitation, None] = {}  # by the open block, or by one without text before it
-        self._ended: dict[BlockCitation, None] | None = None  # what the last block cites, its end still to be told
+        self._cited: dict[Cited, None] = {}  # by the open block, or by one without text before it
+        self._ended: dict[Cited, None] | None = None  # what the last block cites, its end still to be told
 
-    def feed(self, event: Any) -> Iterator[ModelEvent]:
+    def feed(self, event: Any) -> Iterator[ReplyEvent]:
         """An event of the SDK's stream, which does not validate: what nobody knows is passed over."""
         match event.type:
             case "message_start" if event.message is not None:
@@ -64,7 +67,7 @@ class ReplyReader:
             case "message_stop":
                 yield from self._close()
 
-    def read(self, message: Message) -> Iterator[ModelEvent]:
+    def read(self, message: Message) -> Iterator[ReplyEvent]:
         """The same events from a reply that came in one piece."""
         self.message_id = message.id
         self._count(message.usage)
@@ -77,14 +80,14 @@ class ReplyReader:
         self._reason = message.stop_reason or ""
         yield from self._close()
 
-    def _delta(self, delta: Any) -> Iterator[ModelEvent]:
+    def _delta(self, delta: Any) -> Iterator[ReplyEvent]:
         match delta.type:
             case "text_delta" if delta.text:
                 yield from self._text(delta.text)
             case "citations_delta":
                 self._cite(delta.citation)
 
-    def _text(self, text: str) -> Iterator[ModelEvent]:
+    def _text(self, text: str) -> Iterator[ReplyEvent]:
         if not text:
             return
         yield from self._end_span()
@@ -109,7 +112,7 @@ class ReplyReader:
             self._ended |= self._cited
             self._cited = {}
 
-    def _end_span(self) -> Iterator[ModelEvent]:
+    def _end_span(self) -> Iterator[ReplyEvent]:
         if self._ended is None:
             return
         if self._held:
@@ -119,7 +122,7 @@ class ReplyReader:
         yield SpanEnd()
         self._ended = None
 
-    def _close(self) -> Iterator[ModelEvent]:
+    def _close(self) -> Iterator[ReplyEvent]:
         self._end_block()
         if self._reason in CUT:
             self._held = ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from kb_qa.answers import Context, Language, Material, Question
+from kb_qa.answers import Context, Language, Material, Question, WholeFile
 from kb_qa.citation import section_path
 from kb_qa.prompts import MARKER_PROMPTS, SYSTEM_PROMPTS, defanged, neutral_name
 
@@ -45,6 +45,9 @@ class SentDocument:
     spans: tuple[tuple[int, int], ...] = ()
 
 
+WHOLE_PDF = SentDocument(0, ())  # holds the place of a whole PDF among the documents; no block of it is cited
+
+
 @dataclass(frozen=True, slots=True)
 class MessagesRequest:
     """`body` is what the SDK's `messages.create` takes. `documents` and `results` are numbered as citations do it.
@@ -65,6 +68,7 @@ class Beside:
     notes: Mapping[int, Sequence[str]] = field(default_factory=dict)
     pictures: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
     instructions: Sequence[str] = ()
+    file_id: str = ""  # of the whole file, where the host has it already
 
 
 NOTHING_BESIDE = Beside()
@@ -73,10 +77,20 @@ NOTHING_BESIDE = Beside()
 def cited_request(
     question: Question, context: Context, options: ModelOptions, beside: Beside = NOTHING_BESIDE
 ) -> MessagesRequest:
-    """Each material a document with citations on, one content block per block: what is cited is known by its number."""
+    """Each material a document with citations on, one content block per block: what is cited is known by its number.
+
+    A whole PDF is a document itself, cited by its pages. Of a picture, and of pages that were recognised, what was read
+    goes along as documents: the API cannot cite what a picture says (S1.6).
+    """
     content: list[Json] = []
     sent: list[SentDocument] = []
+    whole = context.whole
+    if whole is not None:
+        content.append(_whole(whole, beside.file_id, neutral_name(len(context.materials) + 1, question.language)))
+        sent += [WHOLE_PDF] if whole.is_pdf else []
     for material in context.materials:
+        if whole is not None and whole.is_pdf and material.chunk.origin != "ocr":
+            continue
         blocks, places = _content(material, beside.pictures.get(material.number, ()))
         if any(place is not None for place in places):
             notes = beside.notes.get(material.number, ())
@@ -87,7 +101,8 @@ def cited_request(
         content[-1] = content[-1] | {"cache_control": _mark(options)}
     system = [_text(SYSTEM_PROMPTS[question.language]) | {"cache_control": _mark(options)}]
     content += _ending(question, beside.instructions)
-    return MessagesRequest(_body(system, content, options), documents=tuple(sent))
+    pages = whole.pages if whole is not None and whole.is_pdf else 0
+    return MessagesRequest(_body(system, content, options), documents=tuple(sent), pdf_pages=pages)
 
 
 def marked_request(
@@ -111,6 +126,16 @@ def _body(system: Sequence[Json], content: Sequence[Json], options: ModelOptions
     if options.temperature is not None:
         body["extra_body"] = {"temperature": options.temperature}  # the SDK has no parameter for it any more
     return body
+
+
+def _whole(whole: WholeFile, file_id: str, title: str) -> Json:
+    source: Json = {"type": "file", "file_id": file_id}
+    if not file_id:
+        data = base64.b64encode(whole.data).decode("ascii")
+        source = {"type": "base64", "media_type": whole.media_type, "data": data}
+    if not whole.is_pdf:
+        return {"type": "image", "source": source}
+    return {"type": "document", "source": source, "title": title, "citations": {"enabled": True}}
 
 
 def _document(material: Material, blocks: Sequence[Json], beside: str) -> Json:

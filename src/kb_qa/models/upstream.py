@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import anthropic
 from anthropic.types import Message
 
-from kb_qa.answers import Language, ModelEvent, ModelStop
+from kb_qa.answers import Language, ModelStop
 from kb_qa.errors import ModelDeclinedError, ModelEmptyError, ModelInterruptedError
 from kb_qa.models.accounts import Accounts
 from kb_qa.models.outcomes import FAILURES, asked_wait, failure, is_tried_again, outcome_of
-from kb_qa.models.replies import ReplyReader, Resolver
+from kb_qa.models.replies import ReplyEvent, ReplyReader, Resolver
 from kb_qa.models.request_limits import check_request
 from kb_qa.models.requests import MessagesRequest
 
@@ -60,7 +60,7 @@ class Upstream:
 
     async def events(
         self, request: MessagesRequest, resolve: Resolver, language: Language, materials: tuple[str, ...]
-    ) -> AsyncGenerator[ModelEvent]:
+    ) -> AsyncGenerator[ReplyEvent]:
         """The reply's events and its stop. `materials` are the ids of what is asked about, for the cache's log.
 
         The upstream is closed when this generator is. Raises ModelError: before the call where it is too large or too
@@ -87,9 +87,17 @@ class Upstream:
         finally:
             self._accounts.release(reserved)
 
+    async def upload(self, name: str, data: bytes, media_type: str, language: Language) -> str:
+        """The host's id of the file. Raises ModelError."""
+        try:
+            async with self._connection.client() as client:
+                return (await client.files.upload(file=(name, data, media_type))).id
+        except FAILURES as cause:
+            raise outcome_of(cause, language, began=False) from cause
+
     async def _call(
         self, client: anthropic.AsyncAnthropic, request: MessagesRequest, reader: ReplyReader
-    ) -> AsyncGenerator[ModelEvent]:
+    ) -> AsyncGenerator[ReplyEvent]:
         if not self._connection.streaming:
             message = await client.messages.create(**request.body)
             if not isinstance(message, Message):
