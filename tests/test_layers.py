@@ -18,6 +18,7 @@ ROWS: dict[int, set[str]] = {
         *(
             "arrows",
             "blobs",
+            "counters",
             "embed",
             "embedding_cache",
             "highlight",
@@ -56,7 +57,7 @@ ROWS: dict[int, set[str]] = {
         "terms",
         "transcript",
     },
-    4: {"cite", "dispute", "evidence", "generate", "models", "publish", "refuse", "retrieve"},
+    4: {"cite", "dispute", "evidence", "generate", "models", "publish", "refuse", "retrieve", "whole_document"},
     5: {"knowledge_base"},
     6: {"wiring"},
     7: {"check_command", "command_line", "export_command", "remote", "service", "ingest"},

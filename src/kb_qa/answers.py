@@ -68,12 +68,30 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeFile:
+    """A whole PDF or picture that goes to a model as it is. `pages` is 1 for a picture."""
+
+    document_id: str
+    media_type: str
+    data: bytes
+    pages: int
+
+    @property
+    def is_pdf(self) -> bool:
+        return self.media_type == "application/pdf"
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """The numbered materials, rendered for readers (S5.4) and, neutrally named, for a model."""
+    """The numbered materials, rendered for readers (S5.4) and, neutrally named, for a model.
+
+    Where a `whole` file is asked about, the materials are all that was read of it.
+    """
 
     materials: tuple[Material, ...]
     for_readers: str
     for_models: str
+    whole: WholeFile | None = None
 
     def block(self, material: int, block: int) -> Block:
         """Block `block` (from 0) of material `material` (from 1). IndexError where there is none."""
@@ -173,7 +191,10 @@ class SpanEnd:
 
 @dataclass(frozen=True, slots=True)
 class ModelStop:
-    """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind."""
+    """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind.
+
+    `cost_nano_usd`, in billionths of a US dollar, stands beside them where the model has a price.
+    """
 
     stop_reason: str
     usage: Mapping[str, int] = field(default_factory=dict)

@@ -20,6 +20,18 @@ KbQaError
 │   ├── DamagedIndexError          the vector index cannot be read; it is rebuilt from the ledger
 │   └── MissingDependencyError     an optional package is not installed
 └── ModelError                     the language model failed; `retryable` says whether to try again   502
+    ├── ModelRateLimitedError      429: too many requests or tokens
+    ├── ModelOverloadedError       529, or an overload told mid-stream
+    ├── ModelUnavailableError      5xx, or an answer that is none (a proxy's HTML)
+    ├── ModelUnreachableError      no connection
+    ├── ModelTimeoutError          nothing came for too long
+    ├── ModelAccessError           401, 402, 403: the key, or what it may do
+    ├── ModelRejectedError         400, 404, 422: the request, or the model's id
+    ├── ModelTooLargeError         413, or a request that we do not even send
+    ├── ModelInterruptedError      the reply was cut before its end
+    ├── ModelDeclinedError         the model refused without a word
+    ├── ModelEmptyError            the model said nothing
+    └── BudgetSpentError           the call would cost more than is allowed; it was not made
 """
 
 from __future__ import annotations
@@ -128,11 +140,71 @@ class MissingDependencyError(EnvironmentProblemError):
 
 
 class ModelError(KbQaError):
-    """`retryable` is set per instance: an overload may pass, a wrong key does not."""
+    """`retryable` is set per instance: an overload may pass, a wrong key does not.
+
+    `upstream_id` is the request id of the model's host, for the log; empty where it gave none.
+    """
 
     code = "model_failed"
     status = 502
 
-    def __init__(self, message: str, *, retryable: bool = False) -> None:
+    def __init__(self, message: str, *, retryable: bool | None = None, upstream_id: str = "") -> None:
         super().__init__(message)
-        self.retryable = retryable
+        if retryable is not None:
+            self.retryable = retryable
+        self.upstream_id = upstream_id
+
+
+class ModelRateLimitedError(ModelError):
+    code = "model_rate_limited"
+    retryable: bool = True
+
+
+class ModelOverloadedError(ModelError):
+    code = "model_overloaded"
+    retryable: bool = True
+
+
+class ModelUnavailableError(ModelError):
+    code = "model_unavailable"
+    retryable: bool = True
+
+
+class ModelUnreachableError(ModelError):
+    code = "model_unreachable"
+    retryable: bool = True
+
+
+class ModelTimeoutError(ModelError):
+    code = "model_timeout"
+    retryable: bool = True
+
+
+class ModelAccessError(ModelError):
+    code = "model_access"
+
+
+class ModelRejectedError(ModelError):
+    code = "model_rejected"
+
+
+class ModelTooLargeError(ModelError):
+    code = "model_request_too_large"
+
+
+class ModelInterruptedError(ModelError):
+    code = "model_interrupted"
+    retryable: bool = True
+
+
+class ModelDeclinedError(ModelError):
+    code = "model_declined"
+
+
+class ModelEmptyError(ModelError):
+    code = "model_empty"
+    retryable: bool = True
+
+
+class BudgetSpentError(ModelError):
+    code = "budget_spent"

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question
 from kb_qa.elements import Chunk, Element, Word
-from kb_qa.geometry import Page
+from kb_qa.geometry import Page, Region
 
 Vectors = NDArray[np.float32]
 Metadata = Mapping[str, str | int | float | bool]
@@ -206,6 +206,15 @@ class IndexLedger(Protocol):
         ...
 
 
+class PagePlaces(Protocol):
+    def blocks(self, context: Context, pages: range, quote: str) -> Sequence[BlockCitation]:
+        """The blocks of the materials that a quote stands in, on these pages (from 1); none where it does not.
+
+        Blocking.
+        """
+        ...
+
+
 class AnswerModel(Protocol):
     """Writes an answer from materials. Yields text and the blocks it rests on, then exactly one `ModelStop`.
 
@@ -216,3 +225,23 @@ class AnswerModel(Protocol):
     def id(self) -> str: ...
 
     def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]: ...
+
+
+class Spending(Protocol):
+    """What was paid for models, by day (`2026-11-30`, UTC), in billionths of a US dollar."""
+
+    def spent(self, day: str) -> int: ...
+
+    def add(self, day: str, amount: int) -> None: ...
+
+
+class Meter(Protocol):
+    """Counts what happens, for whoever watches the process. From any thread."""
+
+    def add(self, name: str, amount: float = 1, **labels: str) -> None: ...
+
+
+class RegionPictures(Protocol):
+    async def png(self, document_id: str, region: Region) -> bytes:
+        """The region as a reader sees it. Raises KbQaError where there is no picture of it."""
+        ...

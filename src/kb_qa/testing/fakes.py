@@ -1,4 +1,4 @@
-"""Public fakes: everything the stages ask of the outside, in memory, deterministic and fast."""
+"""In-memory stand-ins for what the stages ask of the outside: deterministic and fast."""
 
 from __future__ import annotations
 
@@ -166,6 +166,19 @@ class ScriptedModel:
             if isinstance(event, Exception):
                 raise event
             yield event
+
+
+@dataclass(slots=True)
+class InMemorySpending:
+    """By day, in billionths of a US dollar."""
+
+    days: dict[str, int] = field(default_factory=dict)
+
+    def spent(self, day: str) -> int:
+        return self.days.get(day, 0)
+
+    def add(self, day: str, amount: int) -> None:
+        self.days[day] = self.spent(day) + amount
 
 
 def _holds(text: str, term: str) -> bool:
