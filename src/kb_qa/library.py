@@ -30,7 +30,8 @@ from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Wo
 from kb_qa.geometry import Page, Region
 from kb_qa.protocols import DocumentRecord, LexicalMatch
 from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
-from kb_qa.schema import GONE, Database, answers, chunks, documents, elements, meta, names, pages, vectors, versions
+from kb_qa.schema import GONE, answers, chunks, documents, elements, meta, names, pages, vectors, versions
+from kb_qa.session_table import SessionTable
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
@@ -38,11 +39,8 @@ BATCH = 1000  # rows of one read or one write
 _NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
 
 
-class LedgerLibrary:
+class LedgerLibrary(SessionTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""

@@ -36,7 +36,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 30
 
 # Which arrows a version may take. `stored` is where a parse starts over, whatever it was interrupted in.
@@ -183,6 +183,19 @@ answers = Table(
     Column("created", Float, nullable=False),
     Column("events", LargeBinary, nullable=False),
 )
+turns = Table(
+    "turns",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("question", Text, nullable=False),
+    Column("standalone", Text, nullable=False),
+    Column("answer_id", Text, nullable=False),
+    Column("documents", JSON, nullable=False),
+    Column("filters", JSON, nullable=False),
+    Column("time", Float, nullable=False),
+)
+Index("turns_by_time", turns.c.time)
 
 # The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
 # exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.

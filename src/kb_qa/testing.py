@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, Context, ModelEvent, Question, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
 from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, Vectors
@@ -76,6 +77,7 @@ class InMemoryLibrary:
     pages: Mapping[tuple[str, int], Page] = field(default_factory=dict)
     document_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     answers: dict[str, tuple[AnswerEvent, ...]] = field(default_factory=dict)
+    sessions: dict[str, list[Turn]] = field(default_factory=dict)
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
@@ -137,6 +139,14 @@ class InMemoryLibrary:
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
 
+    def turns(self, session_id: str, count: int) -> Sequence[Turn]:
+        return self.sessions.get(session_id, [])[-count:]
+
+    def add_turn(self, session_id: str, turn: Turn) -> int:
+        kept = self.sessions.setdefault(session_id, [])
+        kept.append(replace(turn, ordinal=len(kept) + 1))
+        return len(kept)
+
 
 @dataclass(slots=True)
 class ScriptedModel:
@@ -152,6 +162,24 @@ class ScriptedModel:
             if isinstance(event, Exception):
                 raise event
             yield event
+
+
+@dataclass(slots=True)
+class ScriptedRewriter:
+    """Rewrites from a queue; an exception in it is raised, and a number is how many seconds it takes to say nothing."""
+
+    replies: list[str | Exception | float]
+    asked: list[tuple[tuple[Turn, ...], str]] = field(default_factory=list)
+
+    async def rewrite(self, turns: Sequence[Turn], question: str) -> str:
+        self.asked.append((tuple(turns), question))
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, str):
+            return reply
+        await asyncio.sleep(reply)
+        return ""
 
 
 def _holds(text: str, term: str) -> bool:
