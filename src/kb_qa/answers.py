@@ -30,10 +30,43 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """`text` stands alone; `asked` is what the reader typed where that took up earlier questions, else empty.
+
+    `carried_filters` says that the documents of `filters` are those of an earlier question.
+    """
+
     text: str
     language: Language
     filters: Filters = Filters()
     level: LevelChoice = "auto"
+    asked: str = ""
+    carried_filters: bool = False
+
+    @property
+    def own_words(self) -> str:
+        """The reader's: they decide the language of what is said to him."""
+        return self.asked or self.text
+
+
+# What a session may be called; ids that the service makes are of this form, too.
+SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of a session, and where its answer is kept; what was answered is not part of it, on purpose.
+
+    `ordinal` counts the session's turns from 1. `documents` are the ids of those that the answer cites, `filters` what
+    the search was limited to, `time` seconds since 1970.
+    """
+
+    ordinal: int
+    question: str
+    standalone: str
+    answer_id: str
+    documents: tuple[str, ...] = ()
+    filters: Filters = Filters()
+    time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import click
 
 from kb_qa import remote
-from kb_qa.answers import AnswerEvent, Filters, LevelChoice
+from kb_qa.answers import SESSION_ID, AnswerEvent, Filters, LevelChoice
 from kb_qa.check_command import check
 from kb_qa.command_line import (
     HELP,
@@ -29,7 +30,6 @@ from kb_qa.command_line import (
 )
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.export_command import export
-from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rendering import terminal_text, to_markdown
@@ -44,6 +44,15 @@ def main() -> None:
     """Questions to your documents, answered with the spot on the page that every figure came from."""
 
 
+SESSION_HELP = "A conversation of this name, whose earlier questions this one may take up: 'And in 2023?'"
+
+
+def _session_name(context: click.Context, option: click.Parameter, name: str) -> str:
+    if name and not re.fullmatch(SESSION_ID, name):
+        raise click.BadParameter(f"{name!r:.80}: letters, digits, '.', '_' and '-', 64 at most", context, option)
+    return name
+
+
 document_option = click.option(
     "--document", "documents", multiple=True, metavar="NAME", help="Only this document; repeatable."
 )
@@ -53,11 +62,18 @@ document_option = click.option(
 @click.argument("question")
 @document_option
 @click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
+@click.option("--session", "session_id", default="", metavar="NAME", callback=_session_name, help=SESSION_HELP)
 @click.option("--markdown", is_flag=True, help="As a Markdown document, when it is complete.")
 @kb_option
 @json_option
-def ask(
-    question: str, documents: tuple[str, ...], level: LevelChoice, markdown: bool, kb: Path | None, as_json: bool
+def ask(  # noqa: PLR0913  (an argument an option)
+    question: str,
+    documents: tuple[str, ...],
+    level: LevelChoice,
+    session_id: str,
+    markdown: bool,
+    kb: Path | None,
+    as_json: bool,
 ) -> None:
     """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
     if markdown and as_json:
@@ -68,10 +84,11 @@ def ask(
     show = kept.append if markdown else _print_event_line if as_json else _print_event
     address = service_address(settings)
     if address:
-        last = _shown(remote.ask(address, question, filters=filters, level=level), show)
+        last = _shown(remote.ask(address, question, filters=filters, level=level, session_id=session_id), show)
     else:
         with open_knowledge_base(settings) as knowledge_base:
-            last = asyncio.run(_ask_here(knowledge_base, question, filters, level, show))
+            asked = knowledge_base.ask(question, filters=filters, level=level, session_id=session_id)
+            last = asyncio.run(_followed(asked, show))
     if markdown:
         click.echo(to_markdown(kept), nl=False)
     if last.event == "error":
@@ -91,18 +108,13 @@ def _shown(events: Iterable[AnswerEvent], show: Callable[[AnswerEvent], None]) -
     return last
 
 
-async def _ask_here(
-    knowledge_base: KnowledgeBase,
-    question: str,
-    filters: Filters,
-    level: LevelChoice,
-    show: Callable[[AnswerEvent], None],
-) -> AnswerEvent:
-    events = []
-    async for event in knowledge_base.ask(question, filters=filters, level=level):
+async def _followed(events: AsyncGenerator[AnswerEvent], show: Callable[[AnswerEvent], None]) -> AnswerEvent:
+    """The last event, after each was shown."""
+    kept = []
+    async for event in events:
         show(event)
-        events.append(event)
-    return events[-1]
+        kept.append(event)
+    return kept[-1]
 
 
 def _print_event_line(event: AnswerEvent) -> None:
@@ -115,6 +127,10 @@ def _print_event(event: AnswerEvent) -> None:
     match event.event:
         case "start":
             click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
+            if data.get("standalone"):
+                click.echo(f"understood as: {terminal_text(data['standalone'])}", err=True)
+            if data.get("carried_documents"):
+                click.echo(f"still only in: {terminal_text(', '.join(data['carried_documents']))}", err=True)
         case "delta" | "withheld":
             click.echo(terminal_text(data["text"]), nl=False)
         case "refusal":

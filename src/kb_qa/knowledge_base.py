@@ -13,6 +13,7 @@ from pathlib import Path
 from kb_qa.answers import AnswerEvent, Filters, Hit, LevelChoice, Question
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
+from kb_qa.conversation import Conversation
 from kb_qa.errors import KbQaError, MissingIndexError
 from kb_qa.evidence import materials_of_context
 from kb_qa.generate import model_events
@@ -20,7 +21,7 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
 from kb_qa.refuse import before_generation
 from kb_qa.retrieve import Retriever
 from kb_qa.transcript import Transcript
@@ -43,25 +44,33 @@ class KnowledgeBase:
     per_document: int = 3
     trust_file_names: bool = False
     policy: Policy = STRICT
+    rewriter: QuestionRewriter | None = None
 
     async def ask(
-        self, question: str, *, filters: Filters = Filters(), level: LevelChoice = "auto"
+        self, question: str, *, filters: Filters = Filters(), level: LevelChoice = "auto", session_id: str = ""
     ) -> AsyncGenerator[AnswerEvent]:
         """The answer as ordered events, stored under its id when the last one is out or nobody listens any more.
 
-        An error that a reader should know of is the last event, in place of `end`.
+        With a `session_id`, a question may take up the ones asked there before. An error that a reader should know of
+        is the last event, in place of `end`.
         """
         asked = Question(question, language_of(question), filters, level)
-        transcript = Transcript(secrets.token_hex(16), asked, self.library.page, self.library.flags)
+        transcript = Transcript(
+            secrets.token_hex(16), asked, self.library.page, self.library.flags, session_id=session_id
+        )
+        conversation = Conversation(self.library, session_id, self.rewriter)
         try:
-            async with aclosing(self._answer(asked, transcript)) as events:
+            transcript.question = await conversation.resolve(asked)
+            async with aclosing(self._answer(transcript.question, transcript)) as events:
                 async for event in events:
+                    if event.event == "end":  # whoever sees it may ask on at once
+                        await conversation.remember(transcript)
                     yield event
         except KbQaError as error:
             log.warning("answer %s failed: %s", transcript.answer_id, error)
             yield transcript.error(error)
         finally:
-            await asyncio.shield(self._save(transcript))
+            await asyncio.shield(self._save(transcript, conversation))
 
     async def search(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         """At most k hits, best first. Raises MissingIndexError where nothing can be found because nothing is there."""
@@ -108,10 +117,11 @@ class KnowledgeBase:
         for event in writer.close():
             yield event
 
-    async def _save(self, transcript: Transcript) -> None:
+    async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
         await asyncio.to_thread(
-            self.library.save_answer, transcript.answer_id, transcript.question.text, transcript.events
+            self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
         )
+        await conversation.remember(transcript)
 
     def _require_documents(self) -> None:
         if self.library.is_empty():

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page, Region
 
@@ -96,7 +96,19 @@ class StoredFacts:
     reading: str = ""
 
 
-class Library(Protocol):
+class Sessions(Protocol):
+    """What was asked in each session; old turns and old sessions are forgotten."""
+
+    def turns(self, session_id: str, count: int) -> Sequence[Turn]:
+        """The last `count` turns, oldest first; none for a session that nothing is known of."""
+        ...
+
+    def add_turn(self, session_id: str, turn: Turn) -> int:
+        """Keeps the turn as the session's last; its ordinal, whatever the given one's was."""
+        ...
+
+
+class Library(Sessions, Protocol):
     """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
@@ -244,4 +256,15 @@ class Meter(Protocol):
 class RegionPictures(Protocol):
     async def png(self, document_id: str, region: Region) -> bytes:
         """The region as a reader sees it. Raises KbQaError where there is no picture of it."""
+        ...
+
+
+class QuestionRewriter(Protocol):
+    """Makes a question that takes up earlier ones stand alone. Raises `ModelError`.
+
+    What it writes is checked (`follow_ups.acceptance`) and replaced where it says more than was asked.
+    """
+
+    async def rewrite(self, turns: Sequence[Turn], question: str) -> str:
+        """`question` itself where it stands alone already; `turns` are some of the last ones, oldest first."""
         ...

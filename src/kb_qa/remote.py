@@ -15,9 +15,11 @@ from kb_qa.errors import EnvironmentProblemError, InputError, KbQaError, NotFoun
 SECONDS = 300.0  # a whole answer; heartbeats keep the connection alive within it
 
 
-def ask(address: str, question: str, *, filters: Filters, level: LevelChoice) -> Iterator[AnswerEvent]:
+def ask(
+    address: str, question: str, *, filters: Filters, level: LevelChoice, session_id: str = ""
+) -> Iterator[AnswerEvent]:
     """The answer's events as they arrive. Raises KbQaError where the service refuses or is gone."""
-    body = {"question": question, "level": level, "filters": _filters(filters)}
+    body = {"question": question, "level": level, "filters": _filters(filters), "session_id": session_id or None}
     try:
         with (
             httpx.Client(base_url=address, timeout=SECONDS, trust_env=False) as client,

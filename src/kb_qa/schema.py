@@ -205,6 +205,19 @@ decisions = Table(
     Column("decided", Float, nullable=False),
     Column("decision", JSON, nullable=False),
 )
+turns = Table(
+    "turns",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("question", Text, nullable=False),
+    Column("standalone", Text, nullable=False),
+    Column("answer_id", Text, nullable=False),
+    Column("documents", JSON, nullable=False),
+    Column("filters", JSON, nullable=False),
+    Column("time", Float, nullable=False),
+)
+Index("turns_by_time", turns.c.time)
 
 # The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
 # exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.

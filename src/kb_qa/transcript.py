@@ -51,19 +51,18 @@ class Transcript:
     withheld_sentences: int = 0
     deltas: int = 0
     refused: bool = False
+    session_id: str = ""
 
     def start(self, *, model: str, policy: str, policy_hash: str = "") -> AnswerEvent:
-        return self._append(
-            "start",
-            {
-                "answer_id": self.answer_id,
-                "question": self.question.text,
-                "language": self.question.language,
-                "model": model,
-                "policy": policy,
-                "policy_hash": policy_hash,
-            },
-        )
+        data: dict[str, object] = {
+            "answer_id": self.answer_id,
+            "question": self.question.own_words,
+            "language": self.question.language,
+            "model": model,
+            "policy": policy,
+            "policy_hash": policy_hash,
+        }
+        return self._append("start", data | self._conversation())
 
     def sources(self, context: Context) -> AnswerEvent:
         return self._append("sources", {"sources": [self._source(material) for material in context.materials]})
@@ -161,6 +160,24 @@ class Transcript:
                 "request_id": self.answer_id,
             },
         )
+
+    @property
+    def cited_documents(self) -> tuple[str, ...]:
+        """Ids, in the order of their first citation."""
+        cited = (str(event.data["document_id"]) for event in self.events if event.event == "citation")
+        return tuple(dict.fromkeys(cited))
+
+    def _conversation(self) -> dict[str, object]:
+        """The session, and what was taken over from its earlier questions; nothing where nothing was."""
+        question, filters = self.question, self.question.filters
+        told: dict[str, object] = {
+            "session_id": self.session_id,
+            "standalone": question.text if question.asked else "",
+            "carried_documents": [name for name in (*filters.documents, filters.folder) if name]
+            if question.carried_filters
+            else [],
+        }
+        return {name: value for name, value in told.items() if value}
 
     def _append(self, name: EventName, data: Mapping[str, object]) -> AnswerEvent:
         event = AnswerEvent(len(self.events) + 1, name, data)

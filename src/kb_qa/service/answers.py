@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import secrets
 from typing import Annotated
 
 from fastapi import APIRouter, Header
@@ -27,7 +28,10 @@ _EVENT_ID = re.compile(r"[0-9]{1,9}")
 @router.post("/ask")
 async def ask(body: AskBody, parts: UsedParts, request_id: RequestId) -> Response:
     await asyncio.to_thread(_require_documents, parts.knowledge_base.library)
-    events = parts.knowledge_base.ask(body.question, filters=body.filters.filters(), level=body.level)
+    session_id = body.session_id or secrets.token_hex(16)
+    events = parts.knowledge_base.ask(
+        body.question, filters=body.filters.filters(), level=body.level, session_id=session_id
+    )
     return event_stream(parts.open_answers.followed(events), request_id=request_id)
 
 

@@ -14,6 +14,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
+from kb_qa.addresses import area_url, page_url
 from kb_qa.answers import Decision, DecisionKind, Language
 from kb_qa.citation import label
 from kb_qa.dispute import Place, dispute, figure_of
@@ -23,7 +24,6 @@ from kb_qa.protocols import Library
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
 from kb_qa.service.pictures import PathNumber
-from kb_qa.transcript import area_url, page_url
 
 router = APIRouter(prefix="/v1")
 

@@ -6,13 +6,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from kb_qa.answers import Filters, LevelChoice
+from kb_qa.answers import SESSION_ID, Filters, LevelChoice
 from kb_qa.elements import ElementType
 
 MAX_PAGE = 1_000_000
 
 QuestionText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+SessionId = Annotated[str, StringConstraints(pattern=f"^{SESSION_ID}$")]
 PageNumber = Annotated[int, Field(ge=1, le=MAX_PAGE)]
 
 
@@ -37,7 +38,7 @@ class AskBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: QuestionText
-    session_id: str | None = Field(default=None, min_length=1, max_length=64)
+    session_id: SessionId | None = None
     filters: FilterBody = FilterBody()
     level: LevelChoice = "auto"
 

@@ -1,6 +1,13 @@
 """Public fakes: what the stages ask of the outside, in memory, and a Messages API that says what it is told to."""
 
-from kb_qa.testing.fakes import HashEmbedder, InMemoryLibrary, InMemorySpending, InMemoryVectorStore, ScriptedModel
+from kb_qa.testing.fakes import (
+    HashEmbedder,
+    InMemoryLibrary,
+    InMemorySpending,
+    InMemoryVectorStore,
+    ScriptedModel,
+    ScriptedRewriter,
+)
 from kb_qa.testing.messages_api import ScriptedMessagesAPI, SentRequest, scripted_messages_api
 from kb_qa.testing.obedient import obedient
 from kb_qa.testing.prompt_cache import PromptCache
@@ -26,6 +33,7 @@ __all__ = [
     "Reply",
     "ScriptedMessagesAPI",
     "ScriptedModel",
+    "ScriptedRewriter",
     "SentRequest",
     "Text",
     "Thinking",

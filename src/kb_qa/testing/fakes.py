@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question
+from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
 from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
@@ -78,6 +79,7 @@ class InMemoryLibrary:
     answers: dict[str, tuple[AnswerEvent, ...]] = field(default_factory=dict)
     decided: dict[tuple[str, int], Decision] = field(default_factory=dict)
     stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
+    sessions: dict[str, list[Turn]] = field(default_factory=dict)
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
@@ -151,6 +153,14 @@ class InMemoryLibrary:
         found = [each for key, each in sorted(self.decided.items()) if answer_id in ("", key[0])]
         return found if answer_id else sorted(found, key=lambda each: each.decided)
 
+    def turns(self, session_id: str, count: int) -> Sequence[Turn]:
+        return self.sessions.get(session_id, [])[-count:]
+
+    def add_turn(self, session_id: str, turn: Turn) -> int:
+        kept = self.sessions.setdefault(session_id, [])
+        kept.append(replace(turn, ordinal=len(kept) + 1))
+        return len(kept)
+
 
 @dataclass(slots=True)
 class ScriptedModel:
@@ -179,6 +189,24 @@ class InMemorySpending:
 
     def add(self, day: str, amount: int) -> None:
         self.days[day] = self.spent(day) + amount
+
+
+@dataclass(slots=True)
+class ScriptedRewriter:
+    """Rewrites from a queue; an exception in it is raised, and a number is how many seconds it takes to say nothing."""
+
+    replies: list[str | Exception | float]
+    asked: list[tuple[tuple[Turn, ...], str]] = field(default_factory=list)
+
+    async def rewrite(self, turns: Sequence[Turn], question: str) -> str:
+        self.asked.append((tuple(turns), question))
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, str):
+            return reply
+        await asyncio.sleep(reply)
+        return ""
 
 
 def _holds(text: str, term: str) -> bool:
