@@ -37,10 +37,11 @@ class Stripped:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an expression proves nothing: a code, and what it is about."""
+    """Why an expression proves nothing: a code, what it is about, and what it gives where only the result is wrong."""
 
     code: str
     detail: str = ""
+    derived: Derived | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,8 @@ class _Proof:
             return derived
         if self._misses_by_rounding(value, wanted):
             return replace(derived, warning="rounding_difference")
-        return Failure("result", derived.shown(self.claim.quantity))
+        right = replace(derived, value=CONTEXT.minus(value)) if signed != wanted else derived
+        return Failure("result", derived.shown(self.claim.quantity), right)
 
     def _misses_by_rounding(self, value: Decimal, wanted: Decimal) -> bool:
         """A printed total that the sum of its rounded parts misses by at most half a last place for each (尾差)."""

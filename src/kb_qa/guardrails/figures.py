@@ -21,7 +21,7 @@ from kb_qa.guardrails.lexer import lex, uncovered
 from kb_qa.guardrails.locales import spoken_locale
 from kb_qa.guardrails.materials import Materials, materials_of, source_elements
 from kb_qa.guardrails.messages import refusal_text
-from kb_qa.guardrails.outcome import ClaimOutcome, FigureOutcome, Outcome
+from kb_qa.guardrails.outcome import ClaimOutcome, ClaimStatus, FigureOutcome, Outcome
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
@@ -66,17 +66,19 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
         moved = tuple(replace(each, start=each.start + start, end=each.end + start) for each in figures)
         withheld = any(policy.withholds(each) for each in figures)
         shown = unit_text(text[start:end], figures, language, policy, withheld=withheld)
-        claims.append(ClaimOutcome(number, start, end, "refused" if withheld else "released", shown, moved))
+        status: ClaimStatus = "corrected" if any(each.corrected for each in figures) else "released"
+        status = "refused" if withheld else status
+        claims.append(ClaimOutcome(number, start, end, status, shown, moved))
     return _outcome(claims, text, language, policy)
 
 
 def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy: Policy) -> Outcome:
     figures = [figure for claim in claims for figure in claim.figures]
     refused = [figure for figure in figures if not figure.supported]
-    derived = sum(figure.status == "derived" for figure in figures)
+    derived = sum(figure.status in {"derived", "corrected"} for figure in figures)
     withheld = sum(claim.status == "refused" for claim in claims)
     text = "".join(claim.text for claim in claims)
-    said = [claim for claim in claims if claim.status == "released" and claim.text.strip()]
+    said = [claim for claim in claims if claim.status != "refused" and claim.text.strip()]
     if withheld and (policy.granularity == "answer" or not said):
         text = refusal_text(language)
     return Outcome(
@@ -126,7 +128,7 @@ class _Unit:
             raise OverflowError("more figures and facts than one sentence can be checked against")
         claims = claims_of(self.text, quantities, self.asked, aliases=self.policy.aliases)
         cited = self._cited(quantities)
-        bench = Bench(self.materials, self.language, cited)
+        bench = Bench(self.materials, self.language, cited, repair=self.policy.repair == "recompute")
         found: list[FigureOutcome] = []
         later: list[Quantity] = []
         anchored: set[int] = set()

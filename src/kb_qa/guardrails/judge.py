@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from kb_qa.guardrails.bind import Binding, Claim, bind, matched
 from kb_qa.guardrails.conversions import converted
+from kb_qa.guardrails.corrections import corrected_raw
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.explicit import Failure, prove
 from kb_qa.guardrails.facts import Fact
@@ -35,6 +36,7 @@ class Judgement:
     rival: Fact | None = None
     match: str = ""
     annotations: tuple[str, ...] = ()
+    corrected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Bench:
     language: str
     cited: frozenset[int] = frozenset()
     anchored: frozenset[int] = frozenset()  # ids of the facts that other figures of the unit are
+    repair: bool = False
 
 
 def judge(claim: Claim, bench: Bench, expression: str | None) -> Judgement:
@@ -65,6 +68,9 @@ def _proven(claim: Claim, bench: Bench, expression: str) -> Judgement:
     if isinstance(outcome, Failure):
         code = "operand_misbound" if outcome.code == "misbound" else outcome.code
         text = reason_text(code, bench.language, raw=claim.quantity.raw, mine=outcome.detail)
+        right = outcome.derived if bench.repair else None
+        if right is not None and (printed := corrected_raw(claim.quantity, right.value, bench.language)):
+            return Judgement("corrected", right.operands, right, reason=text, corrected=printed)
         return Judgement("misbound" if outcome.code == "misbound" else "unsupported", reason=text)
     return Judgement("derived", outcome.operands, outcome)
 
@@ -232,6 +238,7 @@ def figure_outcome(claim: Claim, judgement: Judgement, bench: Bench) -> FigureOu
         derivation=derivation,
         reason=Reason(judgement.status, judgement.reason, nearest[:3]) if judgement.reason else None,
         annotations=annotations,
+        corrected=judgement.corrected,
     )
 
 

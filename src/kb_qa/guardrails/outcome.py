@@ -15,6 +15,7 @@ Status = Literal[
     "converted",
     "counted",
     "derived",
+    "corrected",
     "question_echo",
     "exempt",
     "unsupported",
@@ -26,10 +27,11 @@ Status = Literal[
     "low_confidence",
     "unparsed",
 ]
+ClaimStatus = Literal["released", "refused", "corrected"]
 VerdictWord = Literal["pass", "derived", "refuse"]
 
 SUPPORTED: frozenset[Status] = frozenset(
-    {"exact", "rounded", "converted", "counted", "derived", "question_echo", "exempt"}
+    {"exact", "rounded", "converted", "counted", "derived", "corrected", "question_echo", "exempt"}
 )
 
 
@@ -89,6 +91,7 @@ class FigureOutcome:
     reason: Reason | None = None
     annotations: tuple[str, ...] = ()
     number: str = ""  # of a list item
+    corrected: str = ""  # what is printed in place of `raw` (status `corrected`)
 
     @property
     def supported(self) -> bool:
@@ -110,6 +113,7 @@ class FigureOutcome:
             "derivation": _derivation_data(self.derivation),
             "reason": _reason_data(self.reason),
             "annotations": list(self.annotations),
+            **({"corrected": self.corrected} if self.corrected else {}),
         }
 
 
@@ -120,7 +124,7 @@ class ClaimOutcome:
     unit: int
     start: int
     end: int
-    status: Literal["released", "refused"]
+    status: ClaimStatus
     text: str
     figures: tuple[FigureOutcome, ...] = ()
 

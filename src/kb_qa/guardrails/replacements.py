@@ -19,7 +19,10 @@ def unit_text(text: str, figures: Sequence[FigureOutcome], language: str, policy
         return replaced(text, figures, language)
     parts, position = [], 0
     for figure in figures:
-        if policy.marks(figure) and figure.end > position:
+        if figure.corrected and figure.start >= position:
+            parts += [text[position : figure.start], figure.corrected]
+            position = figure.end
+        elif policy.marks(figure) and figure.end > position:
             parts += [text[position : figure.end], MARK]
             position = figure.end
     return "".join([*parts, text[position:]])
