@@ -10,7 +10,7 @@ from typing import Literal
 from kb_qa.guardrails.directions import LEVEL, Direction
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.periods import Parts
-from kb_qa.guardrails.quantities import Quantity
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.values import kind_group
 
 Rule = Literal["", "B1", "B2", "B3", "unbound"]
@@ -145,6 +145,9 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
 
 
 def _is_day(quantity: Quantity) -> bool:
+    """`13日`, and the date that it is the day of."""
+    if quantity.kind in PERIOD_KINDS:
+        return True
     return quantity.kind == "duration" and quantity.unit == "day" and quantity.raw.endswith("日")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _UP_WORDS = (
     r"rose|rises?|risen|rising|gr[eo]wn?|grows|growing|growth|increas\w{0,3}|gain\w{0,3}|up|climb\w{0,3}|jump\w{0,3}"
-    r"|higher|improve[ds]?|improvement|surg\w{1,3}|expan\w{2,5}|added|advanc\w{1,3}|more|greater"
+    r"|higher|improve[ds]?|improvement|surg\w{1,3}|expan\w{2,5}|(?<!value[ -])added|advanc\w{1,3}|more|greater"
 )
 _DOWN_WORDS = (
     r"fell|falls?|fallen|falling|declin\w{1,3}|decreas\w{1,3}|drop\w{0,4}|reduc\w{1,5}|down|lower\w{0,3}|cut|slipped|slid"

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from kb_qa.elements import Cell, Element, Table
 from kb_qa.geometry import BBox
+from kb_qa.guardrails.counters import beside, is_day_of_month
 from kb_qa.guardrails.directions import LEVEL, Direction, direction_at, direction_of_cell, is_naturally_negative
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens, union
 from kb_qa.guardrails.lexer import lex
@@ -56,7 +57,8 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
-    tail: str = ""  # the character behind a figure in text: 胜 and 平 of `3胜1平` count different things
+    beside: str = ""  # the characters before and behind a figure in text (`counters.beside`)
+    calendar: bool = False  # `3日` is the day of a month
     body: bool = False  # a cell of the table's body, and not a header's own numeral
 
     @property
@@ -97,17 +99,25 @@ def _lexed(text: str, locale: str) -> tuple[Quantity, ...]:
 def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fact]:
     section = tokens(" ".join(element.section), aliases)
     region = element.regions[0] if element.regions else None
+    dated = False
+    before = ""  # `该调查的对象为…`: what a sentence is of may stand in the one before it
     for start, end in split_units(element.text):
         sentence = element.text[start:end]
         quantities = lex(sentence, locale=locale)
         own = windows(sentence, quantities)
         blank = masked(sentence, quantities) if own else ""
-        around = tokens(without_periods(sentence, quantities), aliases) | section if quantities else section
+        around = section
+        if quantities:
+            said = without_periods(sentence, quantities)
+            around = tokens(said, aliases) | tokens(before, aliases) | section
+        before = sentence
         named = sentence_periods(quantities)
         carried: frozenset[str] = frozenset()
         for quantity in quantities:
             window = own.get(quantity.start)
             carried = (tokens(window.text, aliases) if window else carried) or carried
+            sides = beside(sentence, quantity.start, quantity.end)
+            dated = dated or quantity.kind in {"date", "monthday"}
             yield Fact(
                 quantity=replace(quantity, start=quantity.start + start, end=quantity.end + start),
                 element_id=element.id,
@@ -123,7 +133,8 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
                 direction=direction_at(blank, quantity.start, quantity.end) if window else LEVEL,
                 neutral=is_naturally_negative(window.text) if window else False,
                 confidence=element.confidence,
-                tail=sentence[quantity.end : quantity.end + 1],
+                beside=sides,
+                calendar=dated and is_day_of_month(quantity, sides),
             )
 
 

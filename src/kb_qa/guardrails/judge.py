@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from kb_qa.guardrails.bind import Binding, Claim, bind, matched
 from kb_qa.guardrails.conversions import converted
 from kb_qa.guardrails.corrections import corrected_raw
+from kb_qa.guardrails.counters import beside, counts_the_same, is_day_of_month
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.explicit import Failure, prove
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.implicit import derive
 from kb_qa.guardrails.materials import Materials
 from kb_qa.guardrails.outcome import DerivationShown, FigureOutcome, Place, Reason, Status
-from kb_qa.guardrails.quantities import Quantity, plain
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity, plain
 from kb_qa.guardrails.reasons import reason_text
 from kb_qa.guardrails.values import Comparison, compare, kind_group
 
 SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
-_COUNTER = re.compile("[\u4e00-\u9fff:：]")
 _MOST = 24
 _RANK = {"exact": 0, "rounded": 1, "converted": 2}
 
@@ -122,12 +122,16 @@ def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, C
 
 
 def _counts_the_same(claim: Claim, fact: Fact) -> bool:
-    """A bare number in Chinese text has a counter that no list knows: `3胜` is no `3平`, `1:0` no `1号`."""
-    quantity, printed = claim.quantity, fact.quantity
-    if quantity.kind != "number" or printed.kind != "number" or quantity.scale or fact.cell is not None:
+    """A cell is told from others by its headers; in running text the characters beside a figure say what it counts."""
+    if fact.cell is not None or claim.bare:
         return True
-    mine = claim.text[quantity.end : quantity.end + 1]
-    return mine == fact.tail or not (_COUNTER.match(mine) and _COUNTER.match(fact.tail))
+    quantity, printed = claim.quantity, fact.quantity
+    if fact.calendar and quantity.raw.endswith("天"):
+        return False
+    sides = beside(claim.text, quantity.start, quantity.end)
+    if printed.kind in PERIOD_KINDS and quantity.kind == "duration":
+        return is_day_of_month(quantity, sides)
+    return counts_the_same(quantity, sides, printed, fact.beside)
 
 
 def _conflicting(claim: Claim, bench: Bench, fact: Fact, equal: dict[int, Comparison]) -> Fact | None:

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.periods import parts_of
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, plain
 
 Agreement = Literal["", "exact", "rounded", "converted"]
@@ -187,6 +188,9 @@ def _fraction(quantity: Quantity) -> str:
 
 def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
     """V9, and everything that prints no single number: the very same ends or form."""
+    if claim.kind == "duration" and claim.raw.endswith("日") and printed.kind in {"date", "monthday"}:
+        # `13日` for 10月13日: coarser than the fact (V10)
+        return Comparison("exact") if f"d{claim.shown_value:0>2}" in parts_of(printed) else _VALUE
     same = _fraction(claim) == _fraction(printed)
     if not same or not is_same_currency(claim.currency, printed.currency):
         return _VALUE
