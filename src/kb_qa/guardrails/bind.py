@@ -109,7 +109,8 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
     rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
-    better = [rival for rival in rivals if _is_better(fact, rival, words)]
+    named = _named_periods(claim, fact)
+    better = [each for each in rivals if _is_better(fact, each, words) and named <= _named_periods(claim, each)]
     if better:
         return Binding(fact, "B3", max(better, key=lambda rival: len(matched(rival, words))))
     if claim.all_words and not matched(fact, words) and not matched(fact, claim.all_words):
@@ -117,9 +118,16 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
     return Binding(fact)
 
 
+def _named_periods(claim: Claim, fact: Fact) -> frozenset[Parts]:
+    """The claimed periods that the fact's headers name: a row of August is not outdone by the total of all months."""
+    return frozenset(parts for parts in claim.periods if any(parts <= own for own in fact.periods))
+
+
 def _competes(claim: Claim, fact: Fact, rival: Fact) -> bool:
     """Whether a fact of another value could be what the claim means."""
-    if rival.element_id != fact.element_id or rival.quantity.role != "figure":
+    if rival.quantity.role != "figure" or (rival.cell is None) != (fact.cell is None):
+        return False
+    if rival.element_id != fact.element_id and rival.cell is not None:
         return False
     if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
         return False  # a column of changes has no period to compete with
@@ -132,9 +140,10 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
     In text only figures of one sentence compete, by the words of their own clauses.
     """
     if fact.cell is None or rival.cell is None:
-        if rival.cell is not None or fact.cell is not None or rival.sentence != fact.sentence:
-            return False
-        return (rival.labels & words) > (fact.labels & words)
+        mine, theirs = fact.labels & words, rival.labels & words
+        if rival.sentence != fact.sentence or rival.element_id != fact.element_id:
+            return _is_parallel(fact, rival) and theirs > mine and unmatched(rival, words) < unmatched(fact, words)
+        return theirs > mine
     if not fact.body or not rival.body:
         return False  # a header's own numeral: a footnote mark, a term
     mine, theirs = matched(fact, words), matched(rival, words)
@@ -142,6 +151,16 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
     if not theirs or not theirs >= mine or left_out > missing:
         return False  # a rival of which the words say nothing is none
     return theirs > mine or left_out < missing
+
+
+def _is_parallel(fact: Fact, rival: Fact) -> bool:
+    """Whether two sentences say the same of two subjects: `Media revenue rose 3.4%`, `Wireless revenue rose 3.6%`."""
+    return (
+        rival.periods == fact.periods
+        and rival.direction.change == fact.direction.change
+        and rival.quantity.unit == fact.quantity.unit
+        and 2 * len(rival.labels & fact.labels) >= len(fact.labels)
+    )
 
 
 def _is_day(quantity: Quantity) -> bool:

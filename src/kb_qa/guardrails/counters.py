@@ -7,63 +7,67 @@ Chinese text counts with words that no list holds: `3胜` is no `3平`, `27分` 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from kb_qa.guardrails.quantities import Quantity
 
 # Characters that may follow a number without counting anything.
 _FUNCTION = frozenset("的了和与及至到以左右上下余多等为是在占按元角万亿千百十年月日")
 _COUNTER = re.compile("[\u4e00-\u9fff:]")
-_JOINTS = frozenset("-–‑:")
+_REACH = 14
+_LEFT = re.compile(r"(?a)(?:([A-Za-z0-9]{1,12})[-–‑]|(\d{1,4})[:：])$")
+_RIGHT = re.compile(r"(?a)[-–‑:：](\d{1,4})(?!\d)")
 _SPAN_BEFORE = frozenset("期假共为满达休长约近超第每前后逾仅续历")
 _SPAN_BEHIND = frozenset("内以之前后间期假")
 _LAST_DAY = 31
 
 
-def counts_the_same(claim: Quantity, beside: str, fact: Quantity, around: str) -> bool:
-    """`beside` and `around` are the characters before and behind each of them (`-` + `和` of `787-8和`)."""
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The characters before and behind a figure, and what is joined to it (`787-` of `787-8`, `-4` of `1:4`)."""
+
+    before: str = ""
+    behind: str = ""
+    partner: str = ""
+
+
+NOWHERE = Beside()
+
+
+def beside(text: str, start: int, end: int) -> Beside:
+    left = _LEFT.search(text[max(0, start - _REACH) : start])
+    right = _RIGHT.match(text, end)
+    partner = f"{left[1] or left[2]}-" if left else f"-{right[1]}" if right else ""
+    return Beside(text[start - 1 : start] if start else "", text[end : end + 1].replace("：", ":"), partner)
+
+
+def counts_the_same(claim: Quantity, mine: Beside, fact: Quantity, theirs: Beside) -> bool:
+    """Whether two figures of equal value may count the same thing."""
     if claim.scale and fact.scale:
         return True
-    if "number" in {claim.kind, fact.kind} and (_is_joined(beside) or _is_joined(around)):
-        return _is_joined(beside) == _is_joined(around)
-    mine, theirs = _counted(claim, beside), _counted(fact, around)
-    return not mine or not theirs or bool(claim.unit and fact.unit) or not mine.isdisjoint(theirs)
+    if "number" in {claim.kind, fact.kind} and (mine.partner or theirs.partner):
+        return mine.partner == theirs.partner
+    said, printed = _counted(claim, mine), _counted(fact, theirs)
+    return not said or not printed or bool(claim.unit and fact.unit) or not said.isdisjoint(printed)
 
 
-def is_day_of_month(quantity: Quantity, beside: str) -> bool:
+def is_day_of_month(quantity: Quantity, sides: Beside) -> bool:
     """Whether `3日` is written as the day of a month (`截至3日`, `3日晚`), and not as a span (`3日内`, `为期3日`)."""
     if quantity.kind != "duration" or quantity.unit != "day" or not quantity.raw.endswith("日"):
         return False
-    before, behind = beside[:1], beside[1:2]
     whole = not isinstance(quantity.value, str) and quantity.value == int(quantity.value)
     return (
         whole
         and 1 <= int(quantity.value) <= _LAST_DAY
         and "工作" not in quantity.raw
-        and before not in _SPAN_BEFORE
-        and behind not in _SPAN_BEHIND
+        and sides.before not in _SPAN_BEFORE
+        and sides.behind not in _SPAN_BEHIND
     )
 
 
-def beside(text: str, start: int, end: int) -> str:
-    """Two characters: the one before `[start, end)` and the one behind.
-
-    Before it stands a space for the start of the text, and for a hyphen or colon that joins it to no other number.
-    """
-    before = text[start - 1 : start].replace("：", ":") or " "
-    joins = text[start - 2 : start - 1].isdecimal() or (before != ":" and text[start - 2 : start - 1].isalnum())
-    if before in _JOINTS and not joins:
-        before = " "
-    return before + text[end : end + 1].replace("：", ":")
-
-
-def _is_joined(sides: str) -> bool:
-    return sides[:1] in _JOINTS
-
-
-def _counted(quantity: Quantity, sides: str) -> frozenset[str]:
+def _counted(quantity: Quantity, sides: Beside) -> frozenset[str]:
     """What is counted: the unit, and the character behind that may be a counter or begin a noun; empty for nothing."""
     if quantity.kind not in {"number", "count"} or isinstance(quantity.value, str):
         return frozenset()
-    behind = sides[1:2]
-    said = behind if _COUNTER.match(behind) and behind not in _FUNCTION else ""
+    said = sides.behind if _COUNTER.match(sides.behind) and sides.behind not in _FUNCTION else ""
     return frozenset({quantity.unit, said} - {""})

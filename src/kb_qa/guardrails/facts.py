@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from kb_qa.elements import Cell, Element, Table
 from kb_qa.geometry import BBox
-from kb_qa.guardrails.counters import beside, is_day_of_month
+from kb_qa.guardrails.counters import NOWHERE, Beside, beside, is_day_of_month
 from kb_qa.guardrails.directions import LEVEL, Direction, direction_at, direction_of_cell, is_naturally_negative
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens, union
 from kb_qa.guardrails.lexer import lex
@@ -57,7 +57,7 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
-    beside: str = ""  # the characters before and behind a figure in text (`counters.beside`)
+    beside: Beside = NOWHERE
     calendar: bool = False  # `3日` is the day of a month
     body: bool = False  # a cell of the table's body, and not a header's own numeral
 
@@ -269,16 +269,19 @@ class _Grid:
     def _cell_periods(self, cell: Cell) -> tuple[Parts, ...]:
         """Row and column compose (`Q3` and 2024); else the caption's only period."""
         composed: Parts = frozenset()
-        for header in (*cell.column_headers, *cell.row_headers):
-            for quantity in _lexed(header, self.locale):
+        apart: list[Parts] = []  # a row `Aug-2019` under `December 31, 2019` has both
+        for place, headers in enumerate((cell.column_headers, cell.row_headers)):
+            for quantity in (each for header in headers for each in _lexed(header, self.locale)):
                 parts = parts_of(quantity)
                 if parts and not _conflict(composed, parts):
                     composed |= parts
+                elif parts and place and quantity.kind != "year":
+                    apart.append(parts)
         if composed and not any(part[0] == "y" for part in composed) and self.periods:
             composed |= frozenset(part for part in self.periods[0] if part[0] == "y")
         if composed and all(part[0] in "md" for part in composed):
             return ()  # `years ended July 31` over a column of changes
-        return (composed,) if composed else self.periods
+        return (composed, *apart) if composed else self.periods
 
     def _scope(self, cell: Cell) -> _Scope:
         column = [stated_in_header(text) for text in reversed(cell.column_headers)]
