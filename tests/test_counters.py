@@ -53,7 +53,7 @@ def test_a_day_of_a_month_is_no_span(answer: str, text: str, accepted: bool) -> 
 def test_how_a_day_of_a_month_is_written(text: str, expected: bool) -> None:
     """The words beside `13日` tell a date from a span."""
     quantity = lex(text, locale="en")[0]
-    assert is_day_of_month(quantity, beside(text, quantity.start, quantity.end)) is expected
+    assert is_day_of_month(quantity, beside(text[: quantity.start], text[quantity.end :])) is expected
 
 
 def test_the_sentence_before_says_what_a_figure_is_of() -> None:

@@ -14,7 +14,7 @@ from kb_qa.guardrails.quantities import Quantity
 # Characters that may follow a number without counting anything.
 _FUNCTION = frozenset("的了和与及至到以左右上下余多等为是在占按元角万亿千百十年月日")
 _COUNTER = re.compile("[\u4e00-\u9fff:]")
-_REACH = 14
+LEAD, TAIL = 14, 60  # characters to keep beside a figure
 _LEFT = re.compile(r"(?a)(?:([A-Za-z0-9]{1,12})[-–‑]|(\d{1,4})[:：])$")
 _RIGHT = re.compile(r"(?a)[-–‑:：](\d{1,4})(?!\d)")
 _SPAN_BEFORE = frozenset("期假共为满达休长约近超第每前后逾仅续历")
@@ -31,14 +31,11 @@ class Beside:
     partner: str = ""
 
 
-NOWHERE = Beside()
-
-
-def beside(text: str, start: int, end: int) -> Beside:
-    left = _LEFT.search(text[max(0, start - _REACH) : start])
-    right = _RIGHT.match(text, end)
+def beside(lead: str, tail: str) -> Beside:
+    """From what stands before (`LEAD` characters are enough) and behind a figure."""
+    left, right = _LEFT.search(lead), _RIGHT.match(tail)
     partner = f"{left[1] or left[2]}-" if left else f"-{right[1]}" if right else ""
-    return Beside(text[start - 1 : start] if start else "", text[end : end + 1].replace("：", ":"), partner)
+    return Beside(lead[-1:], tail[:1].replace("：", ":"), partner)
 
 
 def counts_the_same(claim: Quantity, mine: Beside, fact: Quantity, theirs: Beside) -> bool:

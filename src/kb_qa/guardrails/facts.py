@@ -13,13 +13,13 @@ from functools import lru_cache
 
 from kb_qa.elements import Cell, Element, Table
 from kb_qa.geometry import BBox
-from kb_qa.guardrails.counters import NOWHERE, Beside, beside, is_day_of_month
+from kb_qa.guardrails.counters import LEAD, TAIL, beside, is_day_of_month
 from kb_qa.guardrails.directions import LEVEL, Direction, direction_at, direction_of_cell, is_naturally_negative
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens, union
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import CONTEXT, Kind, Quantity
-from kb_qa.guardrails.scopes import Stated, nearest, stated_in_caption, stated_in_header
+from kb_qa.guardrails.scopes import Stated, is_currency, nearest, stated_in_caption, stated_in_header
 from kb_qa.guardrails.units import split_units
 from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
 
@@ -57,7 +57,8 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
-    beside: Beside = NOWHERE
+    lead: str = ""  # what stands before and behind a figure in text: 胜 and 平 of `3胜1平` count different things
+    tail: str = ""
     calendar: bool = False  # `3日` is the day of a month
     body: bool = False  # a cell of the table's body, and not a header's own numeral
 
@@ -116,7 +117,8 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
         for quantity in quantities:
             window = own.get(quantity.start)
             carried = (tokens(window.text, aliases) if window else carried) or carried
-            sides = beside(sentence, quantity.start, quantity.end)
+            lead = sentence[max(0, quantity.start - LEAD) : quantity.start]
+            tail = sentence[quantity.end : quantity.end + TAIL]
             dated = dated or quantity.kind in {"date", "monthday"}
             yield Fact(
                 quantity=replace(quantity, start=quantity.start + start, end=quantity.end + start),
@@ -133,8 +135,9 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
                 direction=direction_at(blank, quantity.start, quantity.end) if window else LEVEL,
                 neutral=is_naturally_negative(window.text) if window else False,
                 confidence=element.confidence,
-                beside=sides,
-                calendar=dated and is_day_of_month(quantity, sides),
+                lead=lead,
+                tail=tail,
+                calendar=dated and is_day_of_month(quantity, beside(lead, tail)),
             )
 
 
@@ -295,6 +298,8 @@ class _Grid:
         unscaled = any(each.unscaled for each in named) and local is None
         currency = next((each for each in [*column, *row] if each.currency), None)
         inherited = currency.currency if currency else printed or self.whole.currency
+        if self.table.measures:
+            return self._measured(cell, named, percent=percent)
         return _Scope(
             scale=0 if unscaled or stated.scale is None else stated.scale,
             scale_source=stated.text,
@@ -307,6 +312,26 @@ class _Grid:
             percent=percent,
             per_share=any(each.per_share for each in named),
             ambiguous=stated.ambiguous and not unscaled,
+        )
+
+    def _measured(self, cell: Cell, named: Sequence[Stated], *, percent: bool) -> _Scope:
+        """What the reading of the document found the cell to be counted in; it looked at the page too."""
+        measure = self.table.measure_of(cell)
+        per_share = any(each.per_share for each in named)
+        unit = next((each.unit for each in named if each.unit), "")
+        if measure is None:
+            return _Scope(unit=unit, percent=percent, per_share=per_share)
+        money = is_currency(measure.unit)
+        source = measure.source.text
+        return _Scope(
+            scale=0 if measure.scope == "cell" else measure.scale,
+            scale_source=source,
+            currency=measure.unit if money else "",
+            currency_source=(measure.unit_source.text if measure.unit_source else source) if money else "",
+            unit=unit or ("" if money else measure.unit),
+            percent=percent,
+            per_share=per_share,
+            ambiguous=measure.ambiguous,
         )
 
 

@@ -128,10 +128,10 @@ def _counts_the_same(claim: Claim, fact: Fact) -> bool:
     quantity, printed = claim.quantity, fact.quantity
     if fact.calendar and quantity.raw.endswith("天"):
         return False
-    sides = beside(claim.text, quantity.start, quantity.end)
+    sides = beside(claim.text[: quantity.start], claim.text[quantity.end :])
     if printed.kind in PERIOD_KINDS and quantity.kind == "duration":
         return is_day_of_month(quantity, sides)
-    return counts_the_same(quantity, sides, printed, fact.beside)
+    return counts_the_same(quantity, sides, printed, beside(fact.lead, fact.tail))
 
 
 def _conflicting(claim: Claim, bench: Bench, fact: Fact, equal: dict[int, Comparison]) -> Fact | None:

@@ -76,13 +76,13 @@ def stated_in_header(text: str) -> Stated:
     scales = _scales(plain, header=True)
     units = units_of_header(_SPAN.sub("", plain))
     unit = next(iter(units)) if len(units) == 1 else ""
-    named = unit if unit and unit not in {"%", "?"} and not _is_currency(unit) else ""
+    named = unit if unit and unit not in {"%", "?"} and not is_currency(unit) else ""
     if named in DURATIONS and re.search(r"(?ai)\b(?:ended|ending|end|date|beginning)\b", plain):
         named = ""
     return Stated(
         text=text.strip(),
         scale=next(iter(scales)) if len(scales) == 1 else None,
-        currency=currency_named(plain) or (unit if _is_currency(unit) else ""),
+        currency=currency_named(plain) or (unit if is_currency(unit) else ""),
         unit=named,
         percent=_PERCENT.search(plain) is not None,
         unscaled=_UNSCALED.search(plain) is not None,
@@ -105,7 +105,7 @@ def stated_in_caption(text: str) -> Stated:
         scale=next(iter(scales)) if len(scales) == 1 else None,
         currency=currency_named(near),
         # `years ended`, `days sales outstanding`: a caption's time says when, and not what the cells count.
-        unit=unit if unit and unit not in {"%", "?", *DURATIONS} and not _is_currency(unit) else "",
+        unit=unit if unit and unit not in {"%", "?", *DURATIONS} and not is_currency(unit) else "",
         percent=unit == "%",
         ambiguous=len(scales) > 1,
     )
@@ -132,7 +132,7 @@ def nearest(places: Iterable[Stated]) -> Stated | None:
     return next((each for each in places if each.scale is not None or each.ambiguous), None)
 
 
-def _is_currency(unit: str) -> bool:
+def is_currency(unit: str) -> bool:
     return (len(unit) == 3 and unit.isupper()) or (unit.endswith("?") and unit != "?")
 
 
