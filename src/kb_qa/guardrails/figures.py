@@ -138,7 +138,7 @@ class _Unit:
                 continue
             judgement = judge(claims[quantity.start], bench, self._expression(quantity, quantities))
             anchored.update(id(fact) for fact in judgement.facts)
-            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration"}:
+            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration", "money"}:
                 later.append(quantity)
                 continue
             found.append(

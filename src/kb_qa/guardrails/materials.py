@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -45,6 +45,7 @@ class Materials:
     ledger: Mapping[str, Fact]
     names: Mapping[int, str] = field(default_factory=dict)  # F-number by id() of the fact
     numbers: Mapping[str, int] = field(default_factory=dict)  # source number by element id
+    unseen: tuple[Fact, ...] = ()  # of text that a reader cannot see, or that a model wrote: they support nothing
 
     def source_of(self, fact: Fact) -> int:
         return self.numbers[fact.element_id]
@@ -61,7 +62,9 @@ def materials_of(
     groups: Sequence[Sequence[Element]], *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES
 ) -> Materials:
     """The materials of numbered groups of elements. A table may take its scale from the text nearest to it."""
-    texts = [[element.text for element in group if element.table is None] for group in groups]
+    texts = [
+        [element.text for element in group if element.table is None and not _is_unseen(element)] for group in groups
+    ]
     locale = locale or _locale("\n".join(element.text for group in groups for element in group))
     sources = []
     for index, group in enumerate(groups):
@@ -69,9 +72,10 @@ def materials_of(
         facts = tuple(
             fact
             for element in group
+            if not _is_unseen(element)
             for fact in _facts(element, around if element.table is not None else (), locale, aliases)
         )
-        text = "\n".join(element.text for element in group if element.origin != "caption")
+        text = "\n".join(element.text for element in group if not _is_unseen(element))
         periods = tuple(fact.quantity for fact in facts if fact.quantity.kind in PERIOD_KINDS) + tuple(
             fact.quantity for fact in facts if parts_of(fact.quantity) and fact.quantity.kind not in PERIOD_KINDS
         )
@@ -84,8 +88,19 @@ def materials_of(
         facts=facts,
         ledger=ledger,
         names={id(fact): name for name, fact in ledger.items()},
+        unseen=tuple(
+            fact
+            for group in groups
+            for element in group
+            if _is_unseen(element)
+            for fact in _facts(replace(element, origin="parser"), (), locale, aliases)
+        ),
         numbers={element.id: source.number for source in sources for element in source.elements},
     )
+
+
+def _is_unseen(element: Element) -> bool:
+    return bool(element.hidden) or element.origin == "caption"
 
 
 def _locale(text: str) -> str:
@@ -94,7 +109,8 @@ def _locale(text: str) -> str:
 
 
 def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, ...]]:
-    """The elements of given sources `{id, text, element_type?, page?, bbox?, origin?, confidence?}`, pipe tables read.
+    """The elements of given sources, pipe tables read: `{id, text, element_type?, page?, bbox?, origin?, confidence?,
+    hidden?}`; `hidden` says why a reader cannot see the text.
 
     Raises ValueError where a source has no text.
     """
@@ -111,16 +127,16 @@ def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, .
         name = f"{name}#{number}" if name in known else name
         known.add(name)
         origin = _ORIGINS.get(str(source.get("origin") or source.get("element_type")), "text-layer")
-        groups.append(
-            elements_of(
-                name,
-                text,
-                page=page,
-                bbox=BBox(*(float(value) for value in bbox)) if bbox else None,
-                origin=origin,
-                confidence=float(confidence) if confidence is not None else None,
-            )
+        found = elements_of(
+            name,
+            text,
+            page=page,
+            bbox=BBox(*(float(value) for value in bbox)) if bbox else None,
+            origin=origin,
+            confidence=float(confidence) if confidence is not None else None,
         )
+        hidden = str(source.get("hidden") or "")
+        groups.append(tuple(replace(element, hidden=hidden) for element in found) if hidden else found)
     return groups
 
 

@@ -43,11 +43,13 @@ _UNSCALED = re.compile(
     r"|率(?!先)|占比|\((?:in )?years?\)|\bvolatility\b|\bexpected (?:term|life)\b|\btimes\b|倍"
 )
 _PER_SHARE = re.compile(r"(?ai)\bper (?:[a-z]+ ){0,2}share\b|\beps\b|每股|/股")
-_CURRENCY_NAMES = re.compile(
-    r"(?a)US\$|U\.S\. ?\$|HK\$|NT\$|NT dollars|A\$|C\$|S\$|(?<![A-Za-z])(?:RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD"
+CURRENCY_NAME = (
+    r"(?:US\$|U\.S\. ?\$|HK\$|NT\$|NT dollars|A\$|C\$|S\$|(?<![A-Za-z])(?:RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD"
     r"|CAD|SGD|INR"
-    r"|TWD)(?![A-Za-z])|[$€£¥]|(?i:(?:U\.?S\.? )dollars?|euros|renminbi)|人民币|美元|港元|港币|欧元|英镑|日元|新台币|元"
+    r"|TWD)(?![A-Za-z])|[$€£¥]|(?i:(?:U\.?S\.? )dollars?|euros|renminbi)"
+    r"|人民币|美元|港元|港币|欧元|英镑|日元|新台币|元)"
 )
+_CURRENCY_NAMES = re.compile(f"(?a){CURRENCY_NAME}")
 # `53 weeks`, `12 months ended` name a span of time, and no unit.
 _SPAN = re.compile(r"(?ai)(?:\d+|\b(?:one|two|three|six|nine|twelve))[- ](?:weeks?|months?|days?|years?)\b")
 # `per $ million of revenues` is a denominator.
