@@ -31,6 +31,7 @@ class Claim:
     direction: Direction = LEVEL
     bare: bool = False
     loss: bool = False
+    extreme: int = 0  # 1 where the words say that it is the largest, -1 the smallest
     text: str = ""
     question: str = ""
 

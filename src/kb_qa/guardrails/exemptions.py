@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Protocol
 
+from kb_qa.guardrails.counts import counted
 from kb_qa.guardrails.echoes import is_abstained, is_negated
 from kb_qa.guardrails.evidence import Fact as SaidFact
 from kb_qa.guardrails.evidence import is_printed
@@ -18,7 +18,7 @@ from kb_qa.guardrails.periods import is_named, parts_of
 from kb_qa.guardrails.protected import is_counting_label
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
-from kb_qa.guardrails.soft import contradiction
+from kb_qa.guardrails.soft import contradiction, structures
 
 _PAGE = re.compile(r"(?ai)(?:pages?|pp?\.) ?(\d{1,5})(?:[-–](\d{1,5}))?|第 ?(\d{1,5}) ?页")
 _ITEM = re.compile(r"(?am)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)、])[ \t]?\S")
@@ -112,18 +112,16 @@ def _soft(quantity: Quantity, text: str, materials: Materials, language: str) ->
     said = contradiction(quantity, text, _said(materials))
     if said:
         return outcome_of(quantity, "unsupported", reason_text("soft", language, raw=quantity.raw, mine=said))
-    counts = {len(_ITEM.findall(text)), *_row_counts(materials)} - {0}
-    if isinstance(quantity.value, Decimal) and int(quantity.value) in counts:
+    places = counted(quantity, text, materials)
+    if places:
+        return replace(outcome_of(quantity, "counted"), support=places)
+    items = len(_ITEM.findall(text))
+    if items > 1 and quantity.value == items:
         return outcome_of(quantity, "counted")
-    return outcome_of(quantity, "exempt", reason_text("exempt_soft", language))
-
-
-def _row_counts(materials: Materials) -> set[int]:
-    rows: dict[str, set[int]] = {}
-    for fact in materials.facts:
-        if fact.cell is not None and fact.body:
-            rows.setdefault(fact.element_id, set()).add(fact.cell[0])
-    return {len(each) for each in rows.values()}
+    if not quantity.soft and not structures(quantity, text):
+        return outcome_of(quantity, "unsupported", reason_text("unsupported", language, raw=quantity.raw))
+    soft = outcome_of(quantity, "exempt", reason_text("exempt_soft", language))
+    return replace(soft, annotations=("soft",))
 
 
 def _said(materials: Materials) -> Iterable[SaidFact]:

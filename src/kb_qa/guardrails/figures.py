@@ -12,7 +12,7 @@ from typing import Any
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
 from kb_qa.guardrails.claims import Asked, asked_of, claims_of
-from kb_qa.guardrails.echoes import is_abstained, is_negated
+from kb_qa.guardrails.echoes import abstains, is_abstained, is_negated
 from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.explicit import strip
 from kb_qa.guardrails.judge import Bench, figure_outcome, judge, outcome_of
@@ -69,7 +69,18 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
         status: ClaimStatus = "corrected" if any(each.corrected for each in figures) else "released"
         status = "refused" if withheld else status
         claims.append(ClaimOutcome(number, start, end, status, shown, moved))
-    return _outcome(claims, text, language, policy)
+    return _noticed(_outcome(claims, text, language, policy), asked, materials, policy)
+
+
+def _noticed(outcome: Outcome, asked: Asked, materials: Materials, policy: Policy) -> Outcome:
+    """An answer to a question for a figure that has none, or nothing to rest one on: then it is no answer."""
+    supported = any(each.supported and (each.support or each.derivation) for each in outcome.figures)
+    if not asked.wants_figure or supported or abstains(outcome.visible) or outcome.verdict == "refuse":
+        return outcome
+    if any(source.text.strip() for source in materials.sources) or not outcome.visible.strip():
+        return replace(outcome, notices=("no_figure",))
+    text = refusal_text(outcome.language) if policy.mode == "strict" else outcome.text
+    return replace(outcome, verdict="refuse", text=text, notices=("no_evidence",))
 
 
 def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy: Policy) -> Outcome:
@@ -188,8 +199,9 @@ class _Unit:
         quantity = claim.quantity
         if not outcome.supported and self._is_echo(quantity):
             return outcome_of(quantity, "question_echo", reason_text("echo", self.language))
-        if outcome.status in {"unsupported", "misbound"} and quantity.soft:
-            return judge_token(quantity, self.text, self.materials, self.asked, self._place(frozenset()))
+        if outcome.status in {"unsupported", "misbound"} and (quantity.soft or quantity.kind in {"number", "count"}):
+            other = judge_token(quantity, self.text, self.materials, self.asked, self._place(frozenset()))
+            return other if quantity.soft or other.supported else outcome
         bracketed = self.text[quantity.start - 1 : quantity.start] + self.text[quantity.end : quantity.end + 1]
         if bracketed in {"[]", "【】"} and quantity.kind not in PERIOD_KINDS:
             text = reason_text("bracketed", self.language, raw=quantity.raw)

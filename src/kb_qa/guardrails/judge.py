@@ -14,6 +14,7 @@ from kb_qa.guardrails.counters import beside, counts_the_same, is_day_of_month
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.exchange import exchanged
 from kb_qa.guardrails.explicit import Failure, prove
+from kb_qa.guardrails.extremes import outdone_by
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.implicit import derive
 from kb_qa.guardrails.materials import Materials
@@ -112,6 +113,10 @@ def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, C
     sure = [fact for fact in cited if fact.confidence is None or fact.confidence >= SURE]
     if not sure:
         return _because(claim, bench, "low_confidence", cited[0])
+    outdone = outdone_by(claim, sure, bench.materials.facts)
+    if outdone is not None:
+        text = reason_text("outdone", bench.language, raw=claim.quantity.raw, mine=_named(outdone))
+        return Judgement("misbound", (sure[0],), reason=text, rival=outdone, code="outdone")
     ordered = sorted(sure, key=lambda fact: _RANK[equal[id(fact)].agreement])
     first = equal[id(ordered[0])]
     kept = tuple(fact for fact in ordered if equal[id(fact)].agreement == first.agreement)[:4]
@@ -279,7 +284,7 @@ def _shown(claim: Claim, derived: Derived, bench: Bench) -> DerivationShown:
         places=tuple(place_of(fact) for fact in derived.operands),
         origin=derived.origin,
         coincidence=plain(derived.coincidence),
-        warning=derived.warning or ("low_precision" if is_finer_than_operands(derived, claim.quantity) else ""),
+        warning=derived.warning or ("derived_low_precision" if is_finer_than_operands(derived, claim.quantity) else ""),
     )
 
 

@@ -142,6 +142,9 @@ class Outcome:
     policy_hash: str = ""
     withheld: int = 0
     stats: Mapping[str, int] = field(default_factory=dict)
+    notices: tuple[
+        str, ...
+    ] = ()  # `no_evidence`, `no_figure`: a figure is asked for, and nothing supports or gives one
 
     @property
     def figures(self) -> tuple[FigureOutcome, ...]:
@@ -170,6 +173,7 @@ class Outcome:
                 for claim in self.claims
             ],
             "stats": dict(self.stats),
+            "notices": list(self.notices),
         }
 
     def as_json(self) -> str:
