@@ -107,6 +107,9 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
         ]
         if others:
             return Binding(fact, "B2", others[0])
+        latest = max((max(each.periods, key=_order) for each in dated), key=_order, default=frozenset())
+        if fact.direction.change and not compatible(claim.periods, (latest,)):
+            return Binding(fact, "B1")  # a column of changes without a period is of the latest beside it
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
     rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
@@ -169,6 +172,10 @@ def _is_day(quantity: Quantity) -> bool:
     if quantity.kind in PERIOD_KINDS:
         return True
     return quantity.kind == "duration" and quantity.unit == "day" and quantity.raw.endswith("日")
+
+
+def _order(parts: Parts) -> list[str]:
+    return sorted(parts, key=lambda part: "yHQmd".find(part[0]))
 
 
 def _is_sibling(other: Fact, fact: Fact) -> bool:

@@ -35,8 +35,8 @@ _BY = re.compile(
 _TO = re.compile(r"(?ai)(?:\bto\b|至|到)")
 _RIGHT = re.compile(
     r"(?ai)[\s-]*(?:year[ -]o(?:n|ver)[ -]year |annual |net |revenue |sales )?"
-    r"(?:(?P<up>increase|rise|growth|gain|improvement|higher|more|jump|upturn)"
-    r"|(?P<down>decrease|decline|drop|fall|reduction|lower|less|fewer|cut))(?![A-Za-z])"
+    r"(?:(?P<up>increase|rise|growth|gain|improvement|higher|more|jump|upturn|above)"
+    r"|(?P<down>decrease|decline|drop|fall|reduction|lower|less|fewer|cut|below))(?![A-Za-z])"
     r"|的(?P<up_han>增长|增幅|涨幅|升幅)|的(?P<down_han>降幅|跌幅|下降|降低)"
 )
 _LOSS = re.compile(

@@ -22,6 +22,7 @@ from kb_qa.guardrails.soft import contradiction, structures
 
 _PAGE = re.compile(r"(?ai)(?:pages?|pp?\.) ?(\d{1,5})(?:[-–](\d{1,5}))?|第 ?(\d{1,5}) ?页")
 _ITEM = re.compile(r"(?am)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)、])[ \t]?\S")
+_FROM = re.compile(r"(?ai)(?:\bfrom|\bbetween|从|由|自) ?(\S[^,;，。]{1,22}?) ?(?:to|and|through|至|到|和) ?$")
 
 Place = tuple[str, int, frozenset[int]]  # language, the list number before, the sources that the unit cites
 
@@ -31,6 +32,9 @@ class Question(Protocol):
 
     @property
     def text(self) -> str: ...
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]: ...
 
     @property
     def echoes(self) -> frozenset[tuple[str, str]]: ...
@@ -94,6 +98,8 @@ def _name(quantity: Quantity, materials: Materials, question: Question, place: P
 
 
 def _period(quantity: Quantity, text: str, materials: Materials, question: Question, place: Place) -> FigureOutcome:
+    if _is_empty_range(quantity, text) or _is_of_another_question(quantity, text, question):
+        return outcome_of(quantity, "unsupported", reason_text("unsupported", place[0], raw=quantity.raw))
     for source in _sources(materials, place[2]):
         if is_named(quantity, source.periods):
             wanted = parts_of(quantity)
@@ -105,6 +111,20 @@ def _period(quantity: Quantity, text: str, materials: Materials, question: Quest
     ):
         return outcome_of(quantity, "question_echo", reason_text("echo", place[0]))
     return outcome_of(quantity, "unsupported", reason_text("unsupported", place[0], raw=quantity.raw))
+
+
+def _is_empty_range(quantity: Quantity, text: str) -> bool:
+    """`from 2023 to 2023` is no range."""
+    before = _FROM.search(text, 0, quantity.start)
+    return before is not None and before[1].strip() == quantity.raw
+
+
+def _is_of_another_question(quantity: Quantity, text: str, question: Question) -> bool:
+    """`2024 was not found` does not answer what was asked of 2026; an answer that names 2026 as well may."""
+    asked = [each for each in question.quantities if each.kind in PERIOD_KINDS]
+    if not asked or any(each.raw in text or each.shown_value == quantity.shown_value for each in asked):
+        return False
+    return is_abstained(text, *quantity.span)
 
 
 def _soft(quantity: Quantity, text: str, materials: Materials, language: str) -> FigureOutcome:

@@ -295,7 +295,9 @@ class _Grid:
         percent = any(each.percent for each in named) or cell.column in self.percents
         stated = nearest([*column, *row, self.whole]) or Stated()
         local = nearest([*column, *row])
-        unscaled = any(each.unscaled for each in named) and local is None
+        # A caption's amounts of money are not the cells that count people or tonnes.
+        counted = bool(self.whole.currency) and any(each.unit for each in named)
+        unscaled = (counted or any(each.unscaled for each in named)) and local is None
         currency = next((each for each in [*column, *row] if each.currency), None)
         inherited = currency.currency if currency else printed or self.whole.currency
         if self.table.measures:

@@ -19,6 +19,8 @@ _DOLLARS = frozenset({"USD", "$?"})
 _YUAN_OR_YEN = frozenset({"CNY", "JPY", "¥?"})
 _GENERIC = frozenset({"个", "项", "种", "条", "大", "类"})
 _HUNDRED, _TWO = Decimal(100), Decimal(2)
+_NEAR = Decimal("0.025")  # `about 20,000` is not said of 21,870, though its zeros are not significant
+_DECIMALS = re.compile(r"(?a)\.\d*0(?!\d)")
 _RATIO = re.compile(r"(?ai)\bratio\b|\brates?\b|\bmargin\b|\bshare\b|率|比例|占比")
 _MORE = re.compile(r"[多余]|\d\+")
 _RAISED = re.compile(r"(?a)(?<![\d.,])(?!10[⁰¹²³⁴-⁹])\d{1,3}[⁰²³⁴-⁹][⁰¹²³⁴-⁹]*")
@@ -82,8 +84,10 @@ def rounds_to(value: Decimal, claimed: Decimal, quantum: Decimal) -> bool:
 
 
 def printed_quantum(claim: Quantity) -> Decimal:
-    """One unit of the last significant place: with an approximation word trailing zeros are not significant (V4)."""
-    if not claim.approximate or isinstance(claim.value, str) or not claim.value:
+    """One unit of the last significant place: with an approximation word the trailing zeros of a whole number are not
+    significant (V4); those behind a point are, `about 4.0`.
+    """
+    if not claim.approximate or isinstance(claim.value, str) or not claim.value or _DECIMALS.search(claim.raw):
         return claim.quantum
     quantum, ten = claim.quantum, Decimal(10)
     while not CONTEXT.remainder(claim.value, CONTEXT.multiply(quantum, ten)):
@@ -140,7 +144,8 @@ def _agreement(claim: Quantity, fact: Fact, value: Decimal, quantum: Decimal) ->
         return _within_bound(claim, wanted, value) if not fact.quantity.bound else _VALUE
     place = printed_quantum(claim)
     if place > quantum and not claim.readings:
-        if rounds_to(value, wanted, place):
+        loose = place > claim.quantum and abs(CONTEXT.subtract(value, wanted)) > CONTEXT.multiply(value, _NEAR)
+        if rounds_to(value, wanted, place) and not loose:
             return _bounded(claim, fact.quantity, "converted" if factor_changed else "rounded")
         return _VALUE
     if place < quantum and rounds_to(wanted, value, quantum):

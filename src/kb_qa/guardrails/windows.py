@@ -10,7 +10,7 @@ from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 
 _STOP = re.compile(
-    r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|up|down|whereas|or|because|due|which|since|mainly|primarily|driven|thanks|owing|after|before|as)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
+    r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|above|below|than|up|down|whereas|or|because|due|which|since|mainly|primarily|driven|thanks|owing|after|before|as)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
 )
 # `172项重大水利工程已有61项`: the counted noun is the first figure's, the verb begins the next one's words
 _STOP_HAN = re.compile(f"{_STOP.pattern}|[已有为是达将在占了其共]")
