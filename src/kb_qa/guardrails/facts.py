@@ -21,7 +21,7 @@ from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import CONTEXT, Kind, Quantity
 from kb_qa.guardrails.scopes import Stated, is_currency, nearest, stated_in_caption, stated_in_header
 from kb_qa.guardrails.units import split_units
-from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
+from kb_qa.guardrails.windows import is_counted, masked, own_periods, windows, without_periods
 
 _TOTAL = "total"  # what a row of figures without a label is
 
@@ -112,7 +112,7 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
             said = without_periods(sentence, quantities)
             around = tokens(said, aliases) | tokens(before, aliases) | section
         before = sentence
-        named = sentence_periods(quantities)
+        named = own_periods(sentence, quantities)
         carried: frozenset[str] = frozenset()
         for quantity in quantities:
             window = own.get(quantity.start)

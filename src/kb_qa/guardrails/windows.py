@@ -17,6 +17,10 @@ _STOP_HAN = re.compile(f"{_STOP.pattern}|[已有为是达将在占了其共]")
 _RESPECTIVELY = re.compile(r"(?ai)\brespectively\b|\brespective\b|分别|依次")
 _SPAN = re.compile(r"(?ai)(?:between|from|从|由|自)?\s*\x00{4,}\s*(?:and|to|through|至|到|和|[-–—,、])\s*\x00{4,}")
 _PARTS = re.compile(r"(?ai)\s*(?:[,，、;；]\s*(?:and\s+)?|\band\b|和|与|及|以及)\s*")
+_BASE = re.compile(
+    r"(?ai)(?:\b(?:above|below|than|compared (?:with|to)|versus|vs\.?|against)|[较比]) ?"
+    r"(?:that |those )?(?:of |in |for |at )?(?:the )?(?:end of )?$"
+)
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -77,6 +81,12 @@ def sentence_periods(quantities: Sequence[Quantity]) -> tuple[Parts, ...]:
     if len(within) == 1:
         found += [parts | within for parts in found if all(part[0] == "y" for part in parts)]
     return tuple(dict.fromkeys(found))
+
+
+def own_periods(text: str, quantities: Sequence[Quantity]) -> tuple[Parts, ...]:
+    """The periods of a sentence without those that it only compares with: `62 points above 2023`, 较2023年."""
+    own = [each for each in quantities if _BASE.search(text, max(0, each.start - 40), each.start) is None]
+    return sentence_periods(own) or sentence_periods(quantities)
 
 
 def without_periods(text: str, quantities: Sequence[Quantity]) -> str:
