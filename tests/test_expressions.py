@@ -165,6 +165,6 @@ def test_a_claim_finer_than_its_operands_is_annotated() -> None:
     """Two digits do not carry four places of a percentage."""
     table = "| | 2024 | 2023 |\n|---|---|---|\n| Sales | 13 | 11 |"
     (figure, *_) = checked("Sales grew 18.18% from 2023 to 2024.", table).figures
-    assert (figure.status, figure.annotations) == ("derived", ("low_precision",))
+    assert (figure.status, figure.annotations) == ("derived", ("derived_low_precision",))
     (plain, *_) = checked("Revenue grew 16.7% from 2023 to 2024.", INCOME).figures
     assert plain.annotations == ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from kb_qa.elements import Cell, Element, ScaleSource, Table
+from kb_qa.elements import Cell, Element, Measure, ScaleSource, Table
 from kb_qa.geometry import BBox, Region
 from kb_qa.guardrails.facts import Fact, facts_of
 from kb_qa.guardrails.materials import materials_of, source_elements
@@ -142,3 +144,38 @@ def test_text_facts_have_their_own_words_and_direction() -> None:
     assert not facts["$5 million"].direction.change
     assert facts["$3 million"].labels == {"cost"}
     assert facts["$3 million"].periods == (frozenset({"y2024"}),)
+
+
+def measured(measure: Measure | None, *, text: str = "4,132", label: str = "Revenue") -> Fact:
+    """The fact of one body cell of a parsed table whose cells refer to measures."""
+    header = Cell(0, 1, 1, 1, "2024", 1, None, header=True)
+    cell = Cell(1, 1, 1, 1, text, 1, None, row_headers=(label,), column_headers=("2024",))
+    other = Measure(3, "EUR", "page", ScaleSource("in thousands of euros", None))
+    table = Table((header, replace(cell, measure=None if measure is None else 1)), measures=(other, measure or other))
+    element = Element("e1", "d1", 0, "table", "Table", "", table=table)
+    (fact,) = [each for each in facts_of(element, around=("in billions of USD",)) if each.body]
+    return fact
+
+
+def test_a_parsed_cell_is_counted_in_what_its_measure_says() -> None:
+    """Scale, currency and their words come from the cell's own measure, whatever stands around the table."""
+    words, sign = ScaleSource("USD in millions", None), ScaleSource("$4,132", None)
+    fact = measured(Measure(6, "USD", "caption", words, unit_source=sign))
+    assert (value(fact), fact.quantity.currency) == ("4132000000", "USD")
+    assert (fact.scale_source, fact.currency_source) == ("USD in millions", "$4,132")
+
+
+def test_a_cell_that_prints_its_scale_is_not_scaled_again() -> None:
+    """A measure of scope `cell` is what the cell itself prints."""
+    assert value(measured(Measure(6, "", "cell", ScaleSource("4 million", None)), text="4 million")) == "4000000"
+
+
+def test_a_cell_without_measure_takes_no_scale() -> None:
+    """Exempt cells (a ratio, a headcount) have none, though the table at large has one."""
+    fact = measured(None, label="Employees")
+    assert (value(fact), fact.quantity.scale) == ("4132", 0)
+
+
+def test_two_scales_equally_near_are_ambiguous() -> None:
+    """An ambiguous measure marks the fact, and it matches nothing."""
+    assert measured(Measure(6, "", "caption", ScaleSource("in millions", None), ambiguous=True)).ambiguous

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from kb_qa.follow_ups.parts import measures_in, of_kind, parts_in
 from kb_qa.guardrails.characters import normalise
-from kb_qa.guardrails.evidence import is_printed
 from kb_qa.guardrails.languages import language_of
+from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.questions import anchors
 
 LONGEST = 400  # characters, and at least as many as the question has

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kb_qa.answers import BlockCitation, Context, Material
-from kb_qa.elements import Block
+from kb_qa.elements import Block, Chunk, Element
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.materials import Materials, Source, assembled, periods_of
@@ -46,7 +46,29 @@ def _source(material: Material, facts: Mapping[str, Sequence[Fact]]) -> Source:
     # What a model wrote of a picture is no source.
     text = "" if chunk.origin == "caption" else "\n".join([*said, around])
     pages = frozenset(region.page for region in chunk.regions)
-    return Source(material.number, tuple(held.values()), text, (*periods_of(held.values()), *_named(around)), pages)
+    periods = (*periods_of(held.values()), *_named(around))
+    return Source(material.number, tuple(held.values()), text, periods, pages, _listed(chunk) if text else ())
+
+
+def _listed(chunk: Chunk) -> tuple[Element, ...]:
+    """The chunk's text as one element, whose list items can be counted; rows of a table are counted in whole tables."""
+    if chunk.element_type == "table" or not chunk.blocks:
+        return ()
+    text = "\n".join(block.text for block in chunk.blocks)
+    return (
+        Element(
+            id=chunk.blocks[0].element_id,
+            document_id=chunk.document_id,
+            order=0,
+            element_type=chunk.element_type,
+            category=chunk.category,
+            text=text,
+            regions=chunk.regions,
+            section=chunk.section,
+            origin=chunk.origin,
+            confidence=chunk.confidence,
+        ),
+    )
 
 
 def _named(text: str) -> tuple[Quantity, ...]:

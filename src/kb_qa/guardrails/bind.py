@@ -10,7 +10,7 @@ from typing import Literal
 from kb_qa.guardrails.directions import LEVEL, Direction
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.periods import Parts
-from kb_qa.guardrails.quantities import Quantity
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.values import kind_group
 
 Rule = Literal["", "B1", "B2", "B3", "unbound"]
@@ -31,6 +31,7 @@ class Claim:
     direction: Direction = LEVEL
     bare: bool = False
     loss: bool = False
+    extreme: int = 0  # 1 where the words say that it is the largest, -1 the smallest
     text: str = ""
     question: str = ""
 
@@ -106,10 +107,14 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
         ]
         if others:
             return Binding(fact, "B2", others[0])
+        latest = max((max(each.periods, key=_order) for each in dated), key=_order, default=frozenset())
+        if fact.direction.change and not compatible(claim.periods, (latest,)):
+            return Binding(fact, "B1")  # a column of changes without a period is of the latest beside it
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
     rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
-    better = [rival for rival in rivals if _is_better(fact, rival, words)]
+    named = _named_periods(claim, fact)
+    better = [each for each in rivals if _is_better(fact, each, words) and named <= _named_periods(claim, each)]
     if better:
         return Binding(fact, "B3", max(better, key=lambda rival: len(matched(rival, words))))
     if claim.all_words and not matched(fact, words) and not matched(fact, claim.all_words):
@@ -117,9 +122,16 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
     return Binding(fact)
 
 
+def _named_periods(claim: Claim, fact: Fact) -> frozenset[Parts]:
+    """The claimed periods that the fact's headers name: a row of August is not outdone by the total of all months."""
+    return frozenset(parts for parts in claim.periods if any(parts <= own for own in fact.periods))
+
+
 def _competes(claim: Claim, fact: Fact, rival: Fact) -> bool:
     """Whether a fact of another value could be what the claim means."""
-    if rival.element_id != fact.element_id or rival.quantity.role != "figure":
+    if rival.quantity.role != "figure" or (rival.cell is None) != (fact.cell is None):
+        return False
+    if rival.element_id != fact.element_id and rival.cell is not None:
         return False
     if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
         return False  # a column of changes has no period to compete with
@@ -132,9 +144,10 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
     In text only figures of one sentence compete, by the words of their own clauses.
     """
     if fact.cell is None or rival.cell is None:
-        if rival.cell is not None or fact.cell is not None or rival.sentence != fact.sentence:
-            return False
-        return (rival.labels & words) > (fact.labels & words)
+        mine, theirs = fact.labels & words, rival.labels & words
+        if rival.sentence != fact.sentence or rival.element_id != fact.element_id:
+            return _is_parallel(fact, rival) and theirs > mine and unmatched(rival, words) < unmatched(fact, words)
+        return theirs > mine
     if not fact.body or not rival.body:
         return False  # a header's own numeral: a footnote mark, a term
     mine, theirs = matched(fact, words), matched(rival, words)
@@ -144,8 +157,25 @@ def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
     return theirs > mine or left_out < missing
 
 
+def _is_parallel(fact: Fact, rival: Fact) -> bool:
+    """Whether two sentences say the same of two subjects: `Media revenue rose 3.4%`, `Wireless revenue rose 3.6%`."""
+    return (
+        rival.periods == fact.periods
+        and rival.direction.change == fact.direction.change
+        and rival.quantity.unit == fact.quantity.unit
+        and 2 * len(rival.labels & fact.labels) >= len(fact.labels)
+    )
+
+
 def _is_day(quantity: Quantity) -> bool:
+    """`13日`, and the date that it is the day of."""
+    if quantity.kind in PERIOD_KINDS:
+        return True
     return quantity.kind == "duration" and quantity.unit == "day" and quantity.raw.endswith("日")
+
+
+def _order(parts: Parts) -> list[str]:
+    return sorted(parts, key=lambda part: "yHQmd".find(part[0]))
 
 
 def _is_sibling(other: Fact, fact: Fact) -> bool:

@@ -10,6 +10,7 @@ from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.operations import superlative
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import Quantity
 from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
@@ -17,6 +18,13 @@ from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_
 _PREVIOUS = re.compile(
     r"(?ai)\b(?:previous|prior|preceding|last) (?:fiscal )?(?:year|period)|\byear (?:earlier|before|ago)|上年"
     r"|去年|前一年|上一年|上期"
+)
+
+_WANTS_FIGURE = re.compile(
+    r"(?ai)\bhow (?:many|much|long|old|high|large|big|often)\b|\bwhat percent"
+    r"|\b(?:what|which) (?:was|is|were|are) (?:the )?(?:[a-z-]+ ){0,3}"
+    r"(?:number|amount|total|sum|average|percentage|rate|ratio|share|price|value|margin|difference)\b"
+    r"|多少|几[个名人年天月次家项倍成元]|第几|多[大高长久]|比例是|占比"
 )
 
 
@@ -28,13 +36,14 @@ class Asked:
     words: frozenset[str]
     quantities: tuple[Quantity, ...]
     echoes: frozenset[tuple[str, str]]
+    wants_figure: bool = False
 
 
 def asked_of(question: str, *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES) -> Asked:
     quantities = lex(question, locale=locale or "en")
     words = tokens(without_periods(question, quantities), aliases)
     echoes = frozenset((each.kind, each.shown_value) for each in quantities)
-    return Asked(question, words, quantities, echoes)
+    return Asked(question, words, quantities, echoes, _WANTS_FIGURE.search(question) is not None)
 
 
 def claims_of(
@@ -69,6 +78,7 @@ def claims_of(
             direction=direction,
             bare=bare,
             loss=says_loss(window.text or text) or (bare and says_loss(asked.text)),
+            extreme=superlative(asked.text if bare else window.text),
             text=text,
             question=asked.text,
         )

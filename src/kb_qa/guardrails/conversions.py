@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from kb_qa.guardrails.bind import Claim, matched
+from kb_qa.guardrails.bind import Claim, bind, matched
 from kb_qa.guardrails.derivation import Derived, agrees
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.quantities import CONTEXT
@@ -49,7 +49,7 @@ def convert(value: Decimal, unit: str, wanted: str) -> Decimal | None:
     return CONTEXT.divide(CONTEXT.multiply(value, Decimal(factors[unit])), Decimal(factors[wanted]))
 
 
-def converted(claim: Claim, facts: Iterable[Fact], anchored: frozenset[int]) -> Derived | None:
+def converted(claim: Claim, facts: Sequence[Fact], anchored: frozenset[int]) -> Derived | None:
     """The claimed measure as the conversion of a fact that the sentence names, or says in its own unit (`anchored`)."""
     for fact, value in _candidates(claim, facts, anchored):
         wanted = claim.quantity.value
@@ -58,13 +58,18 @@ def converted(claim: Claim, facts: Iterable[Fact], anchored: frozenset[int]) -> 
     return None
 
 
-def _candidates(claim: Claim, facts: Iterable[Fact], anchored: frozenset[int]) -> Iterator[tuple[Fact, Decimal]]:
+def _candidates(claim: Claim, facts: Sequence[Fact], anchored: frozenset[int]) -> Iterator[tuple[Fact, Decimal]]:
     unit = claim.quantity.unit
     if claim.quantity.kind not in {"measure", "duration"} or not unit:
         return
+    found = []
     for fact in facts:
         if fact.quantity.kind != claim.quantity.kind or fact.quantity.unit in {unit, ""} or fact.number is None:
             continue
         value = convert(fact.number, fact.quantity.unit, unit)
         if value is not None and (id(fact) in anchored or matched(fact, claim.words)):
+            found.append((fact, value))
+    equal = frozenset(id(fact) for fact, _ in found)
+    for fact, value in found:
+        if id(fact) in anchored or not bind(claim, [fact], facts, equal)[0].rule:
             yield fact, value

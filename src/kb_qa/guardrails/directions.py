@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _UP_WORDS = (
     r"rose|rises?|risen|rising|gr[eo]wn?|grows|growing|growth|increas\w{0,3}|gain\w{0,3}|up|climb\w{0,3}|jump\w{0,3}"
-    r"|higher|improve[ds]?|improvement|surg\w{1,3}|expan\w{2,5}|added|advanc\w{1,3}|more|greater"
+    r"|higher|improve[ds]?|improvement|surg\w{1,3}|expan\w{2,5}|(?<!value[ -])added|advanc\w{1,3}|more|greater"
 )
 _DOWN_WORDS = (
     r"fell|falls?|fallen|falling|declin\w{1,3}|decreas\w{1,3}|drop\w{0,4}|reduc\w{1,5}|down|lower\w{0,3}|cut|slipped|slid"
@@ -35,8 +35,8 @@ _BY = re.compile(
 _TO = re.compile(r"(?ai)(?:\bto\b|至|到)")
 _RIGHT = re.compile(
     r"(?ai)[\s-]*(?:year[ -]o(?:n|ver)[ -]year |annual |net |revenue |sales )?"
-    r"(?:(?P<up>increase|rise|growth|gain|improvement|higher|more|jump|upturn)"
-    r"|(?P<down>decrease|decline|drop|fall|reduction|lower|less|fewer|cut))(?![A-Za-z])"
+    r"(?:(?P<up>increase|rise|growth|gain|improvement|higher|more|jump|upturn|above)"
+    r"|(?P<down>decrease|decline|drop|fall|reduction|lower|less|fewer|cut|below))(?![A-Za-z])"
     r"|的(?P<up_han>增长|增幅|涨幅|升幅)|的(?P<down_han>降幅|跌幅|下降|降低)"
 )
 _LOSS = re.compile(

@@ -44,6 +44,11 @@ _ADVERBIAL = re.compile(
 )
 
 
+def abstains(text: str) -> bool:
+    """Whether a text says anywhere that something was not found."""
+    return _ABSTENTION.search(text) is not None
+
+
 def is_negated(text: str, start: int) -> bool:
     """Whether the words right before `start` negate what stands there: `not 30%`, `而非30%`."""
     return _NEGATION.search(text[max(0, start - 16) : start]) is not None

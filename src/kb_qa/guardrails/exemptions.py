@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Protocol
 
+from kb_qa.guardrails.counts import counted
 from kb_qa.guardrails.echoes import is_abstained, is_negated
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.judge import outcome_of, quoted_outcome
@@ -18,10 +18,11 @@ from kb_qa.guardrails.periods import is_named, parts_of
 from kb_qa.guardrails.protected import is_counting_label
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
-from kb_qa.guardrails.soft import contradiction
+from kb_qa.guardrails.soft import contradiction, structures
 
 _PAGE = re.compile(r"(?ai)(?:pages?|pp?\.) ?(\d{1,5})(?:[-–](\d{1,5}))?|第 ?(\d{1,5}) ?页")
 _ITEM = re.compile(r"(?am)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)、])[ \t]?\S")
+_FROM = re.compile(r"(?ai)(?:\bfrom|\bbetween|从|由|自) ?(\S[^,;，。]{1,22}?) ?(?:to|and|through|至|到|和) ?$")
 
 Place = tuple[str, int, frozenset[int]]  # language, the list number before, the sources that the unit cites
 
@@ -31,6 +32,9 @@ class Question(Protocol):
 
     @property
     def text(self) -> str: ...
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]: ...
 
     @property
     def echoes(self) -> frozenset[tuple[str, str]]: ...
@@ -93,6 +97,8 @@ def _name(quantity: Quantity, materials: Materials, question: Question, place: P
 
 
 def _period(quantity: Quantity, text: str, materials: Materials, question: Question, place: Place) -> FigureOutcome:
+    if _is_empty_range(quantity, text) or _is_of_another_question(quantity, text, question):
+        return outcome_of(quantity, "unsupported", reason_text("unsupported", place[0], raw=quantity.raw))
     for source in _sources(materials, place[2]):
         if is_named(quantity, source.periods):
             wanted = parts_of(quantity)
@@ -105,23 +111,35 @@ def _period(quantity: Quantity, text: str, materials: Materials, question: Quest
     return outcome_of(quantity, "unsupported", reason_text("unsupported", place[0], raw=quantity.raw))
 
 
+def _is_empty_range(quantity: Quantity, text: str) -> bool:
+    """`from 2023 to 2023` is no range."""
+    before = _FROM.search(text, 0, quantity.start)
+    return before is not None and before[1].strip() == quantity.raw
+
+
+def _is_of_another_question(quantity: Quantity, text: str, question: Question) -> bool:
+    """`2024 was not found` does not answer what was asked of 2026; an answer that names 2026 as well may."""
+    asked = [each for each in question.quantities if each.kind in PERIOD_KINDS]
+    if not asked or any(each.raw in text or each.shown_value == quantity.shown_value for each in asked):
+        return False
+    return is_abstained(text, *quantity.span)
+
+
 def _soft(quantity: Quantity, text: str, materials: Materials, language: str) -> FigureOutcome:
     """V11: refused where a source counts the same noun otherwise, counted where rows or items agree, else let be."""
     said = contradiction(quantity, text, _said(materials))
     if said:
         return outcome_of(quantity, "unsupported", reason_text("soft", language, raw=quantity.raw, mine=said))
-    counts = {len(_ITEM.findall(text)), *_row_counts(materials)} - {0}
-    if isinstance(quantity.value, Decimal) and int(quantity.value) in counts:
+    places = counted(quantity, text, materials)
+    if places:
+        return replace(outcome_of(quantity, "counted"), support=places)
+    items = len(_ITEM.findall(text))
+    if items > 1 and quantity.value == items:
         return outcome_of(quantity, "counted")
-    return outcome_of(quantity, "exempt", reason_text("exempt_soft", language))
-
-
-def _row_counts(materials: Materials) -> set[int]:
-    rows: dict[str, set[int]] = {}
-    for fact in materials.facts:
-        if fact.cell is not None and fact.body:
-            rows.setdefault(fact.element_id, set()).add(fact.cell[0])
-    return {len(each) for each in rows.values()}
+    if not quantity.soft and not structures(quantity, text):
+        return outcome_of(quantity, "unsupported", reason_text("unsupported", language, raw=quantity.raw))
+    soft = outcome_of(quantity, "exempt", reason_text("exempt_soft", language))
+    return replace(soft, annotations=("soft",))
 
 
 def _said(materials: Materials) -> Iterable[Fact]:

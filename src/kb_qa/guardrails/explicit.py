@@ -12,13 +12,14 @@ from decimal import Decimal, DecimalException
 
 from kb_qa.guardrails.bind import Claim, bind
 from kb_qa.guardrails.derivation import Derived, agrees
+from kb_qa.guardrails.exchange import rates
 from kb_qa.guardrails.expressions import Literal, Named, Node, Operation, apply, operands, parse
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.operations import operations
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
 from kb_qa.guardrails.series import year_of
-from kb_qa.guardrails.values import compare, kind_group
+from kb_qa.guardrails.values import compare, is_same_currency, kind_group
 
 MARK = re.compile(r"[ \u00a0]?⟦([^⟦⟧]{0,400})⟧")
 _CONSTANTS = frozenset(Decimal(each) for each in (*range(1, 13), 100, 360, 365, 1000, 10**6))
@@ -37,10 +38,11 @@ class Stripped:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an expression proves nothing: a code, and what it is about."""
+    """Why an expression proves nothing: a code, what it is about, and what it gives where only the result is wrong."""
 
     code: str
     detail: str = ""
+    derived: Derived | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,10 @@ class _Proof:
         self.claim, self.tree, self.facts, self.ledger, self.constants = claim, tree, facts, ledger, constants
         self.used: list[Fact] = []
         self.names: list[str] = []
+        self.operator = tree.operator if isinstance(tree, Operation) else "="
+        exchanges = claim.quantity.currency and self.operator in {"*", "/"}
+        # The words name the amount and not the rate: a rate is bound by the currencies that it names.
+        self.rates = {id(rate.fact): rate for rate in rates(facts)} if exchanges else {}
 
     def result(self) -> Derived | Failure:
         places = {id(node): place for node, place in _places(self.tree, "")}
@@ -133,7 +139,9 @@ class _Proof:
         for key, found in self.resolved.items():
             wide = Claim(found[0].quantity, self.claim.all_words, self.claim.all_words, self.claim.periods)
             bindings = [bind(_for(wide, fact), [fact], self.facts, matching)[0] for fact in found]
-            bound = [binding.fact for binding in bindings if not binding.rule]
+            bound = [
+                each.fact for each in bindings if not each.rule or (self._is_rate(each.fact) and each.rule != "B1")
+            ]
             if bound:
                 # `21.0% - 21.0%`: two operands of one print are two facts
                 free = [fact for fact in bound if not any(fact is other for other in chosen.values())] or bound
@@ -153,6 +161,10 @@ class _Proof:
                 return Failure("misbound", f"{found[0].printed} ({found[0].label})")
             chosen[key] = beside[0]
         return chosen
+
+    def _is_rate(self, fact: Fact) -> bool:
+        rate = self.rates.get(id(fact))
+        return rate is not None and is_same_currency(self.claim.quantity.currency, rate.of(self.operator))
 
     def _open_years(self, chosen: Iterable[Fact]) -> set[str]:
         """Years that the claim names and no operand has yet."""
@@ -199,13 +211,24 @@ class _Proof:
         if not isinstance(wanted, Decimal):
             return Failure("dimension")
         signed = CONTEXT.minus(wanted) if self.claim.direction.sign < 0 < wanted else wanted
-        operation = self.tree.operator if isinstance(self.tree, Operation) else "="
-        derived = Derived(operation, "".join(self.names), tuple(self.used), value, origin="explicit")
+        if not self._is_in_one_currency():
+            return Failure("currency", ", ".join(fact.printed for fact in self.used))
+        derived = Derived(self.operator, "".join(self.names), tuple(self.used), value, origin="explicit")
         if agrees(value, signed, self.claim.quantity):
             return derived
         if self._misses_by_rounding(value, wanted):
             return replace(derived, warning="rounding_difference")
-        return Failure("result", derived.shown(self.claim.quantity))
+        right = replace(derived, value=CONTEXT.minus(value)) if signed != wanted else derived
+        return Failure("result", derived.shown(self.claim.quantity), right)
+
+    def _is_in_one_currency(self) -> bool:
+        """Operands of one currency, and the claim's; two only where one operand is the rate between them."""
+        found = {fact.quantity.currency for fact in self.used} - {""}
+        claimed = self.claim.quantity.currency
+        strange = {each for each in found if not is_same_currency(claimed or each, each)}
+        if len(found) < 2 and not strange and not (claimed and not found):
+            return True
+        return any(self._is_rate(fact) for fact in self.used)
 
     def _misses_by_rounding(self, value: Decimal, wanted: Decimal) -> bool:
         """A printed total that the sum of its rounded parts misses by at most half a last place for each (尾差)."""
@@ -241,7 +264,8 @@ class _Proof:
             self.used.append(fact)
         self.names.append(f"{{{self.used.index(fact)}}}")
         number = fact.number or Decimal(0)
-        return _Term(abs(number) if isinstance(node, Literal) else number, _dimension(fact.quantity))
+        dimension = "ratio" if id(fact) in self.rates else _dimension(fact.quantity)
+        return _Term(abs(number) if isinstance(node, Literal) else number, dimension)
 
 
 def _named_years(parts: Parts) -> Parts:

@@ -13,20 +13,20 @@ from functools import lru_cache
 
 from kb_qa.elements import Cell, Element, Table
 from kb_qa.geometry import BBox
+from kb_qa.guardrails.counters import LEAD, TAIL, beside, is_day_of_month
 from kb_qa.guardrails.directions import LEVEL, Direction, direction_at, direction_of_cell, is_naturally_negative
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens, union
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import CONTEXT, Kind, Quantity
-from kb_qa.guardrails.scopes import Stated, nearest, stated_in_caption, stated_in_header
+from kb_qa.guardrails.scopes import Stated, is_currency, nearest, stated_in_caption, stated_in_header
 from kb_qa.guardrails.units import split_units
-from kb_qa.guardrails.windows import is_counted, masked, sentence_periods, windows, without_periods
+from kb_qa.guardrails.windows import is_counted, masked, own_periods, windows, without_periods
 from kb_qa.guardrails.word_places import WordPlaces
 
 # The number of this reading of facts: facts that were stored under another one are read again.
-READING = "1"
+READING = "2"
 
-_TAIL = 60  # characters: a noun and its adjectives
 _TOTAL = "total"  # what a row of figures without a label is
 
 _SCALED_KINDS: frozenset[Kind] = frozenset({"number", "money", "count"})
@@ -62,7 +62,9 @@ class Fact:
     currency_source: str = ""
     ambiguous: bool = False
     confidence: float | None = None
-    tail: str = ""  # what follows a figure in text: 胜 and 平 of `3胜1平` count different things
+    lead: str = ""  # what stands before and behind a figure in text: 胜 and 平 of `3胜1平` count different things
+    tail: str = ""
+    calendar: bool = False  # `3日` is the day of a month
     body: bool = False  # a cell of the table's body, and not a header's own numeral
     around: bool = False  # in the caption or the notes of a table
 
@@ -104,18 +106,27 @@ def _lexed(text: str, locale: str) -> tuple[Quantity, ...]:
 def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fact]:
     section = tokens(" ".join(element.section), aliases)
     places = WordPlaces(element)
+    dated = False
+    before = ""  # `该调查的对象为…`: what a sentence is of may stand in the one before it
     for start, end in split_units(element.text):
         sentence = element.text[start:end]
         quantities = lex(sentence, locale=locale)
         own = windows(sentence, quantities)
         blank = masked(sentence, quantities) if own else ""
-        around = tokens(without_periods(sentence, quantities), aliases) | section if quantities else section
-        named = sentence_periods(quantities)
+        around = section
+        if quantities:
+            said = without_periods(sentence, quantities)
+            around = tokens(said, aliases) | tokens(before, aliases) | section
+        before = sentence
+        named = own_periods(sentence, quantities)
         carried: frozenset[str] = frozenset()
         for quantity in quantities:
             window = own.get(quantity.start)
             carried = (tokens(window.text, aliases) if window else carried) or carried
             page, bbox, confidence = places.find(quantity.start + start, quantity.end + start)
+            lead = sentence[max(0, quantity.start - LEAD) : quantity.start]
+            tail = sentence[quantity.end : quantity.end + TAIL]
+            dated = dated or quantity.kind in {"date", "monthday"}
             yield Fact(
                 quantity=replace(quantity, start=quantity.start + start, end=quantity.end + start),
                 element_id=element.id,
@@ -131,7 +142,9 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
                 direction=direction_at(blank, quantity.start, quantity.end) if window else LEVEL,
                 neutral=is_naturally_negative(window.text) if window else False,
                 confidence=confidence,
-                tail=sentence[quantity.end : quantity.end + _TAIL],
+                lead=lead,
+                tail=tail,
+                calendar=dated and is_day_of_month(quantity, beside(lead, tail)),
             )
 
 
@@ -269,16 +282,19 @@ class _Grid:
     def _cell_periods(self, cell: Cell) -> tuple[Parts, ...]:
         """Row and column compose (`Q3` and 2024); else the caption's only period."""
         composed: Parts = frozenset()
-        for header in (*cell.column_headers, *cell.row_headers):
-            for quantity in _lexed(header, self.locale):
+        apart: list[Parts] = []  # a row `Aug-2019` under `December 31, 2019` has both
+        for place, headers in enumerate((cell.column_headers, cell.row_headers)):
+            for quantity in (each for header in headers for each in _lexed(header, self.locale)):
                 parts = parts_of(quantity)
                 if parts and not _conflict(composed, parts):
                     composed |= parts
+                elif parts and place and quantity.kind != "year":
+                    apart.append(parts)
         if composed and not any(part[0] == "y" for part in composed) and self.periods:
             composed |= frozenset(part for part in self.periods[0] if part[0] == "y")
         if composed and all(part[0] in "md" for part in composed):
             return ()  # `years ended July 31` over a column of changes
-        return (composed,) if composed else self.periods
+        return (composed, *apart) if composed else self.periods
 
     def _scope(self, cell: Cell) -> _Scope:
         column = [stated_in_header(text) for text in reversed(cell.column_headers)]
@@ -289,9 +305,13 @@ class _Grid:
         percent = any(each.percent for each in named) or cell.column in self.percents
         stated = nearest([*column, *row, self.whole]) or Stated()
         local = nearest([*column, *row])
-        unscaled = any(each.unscaled for each in named) and local is None
+        # A caption's amounts of money are not the cells that count people or tonnes.
+        counted = bool(self.whole.currency) and any(each.unit for each in named)
+        unscaled = (counted or any(each.unscaled for each in named)) and local is None
         currency = next((each for each in [*column, *row] if each.currency), None)
         inherited = currency.currency if currency else printed or self.whole.currency
+        if self.table.measures:
+            return self._measured(cell, named, percent=percent)
         return _Scope(
             scale=0 if unscaled or stated.scale is None else stated.scale,
             scale_source=stated.text,
@@ -304,6 +324,26 @@ class _Grid:
             percent=percent,
             per_share=any(each.per_share for each in named),
             ambiguous=stated.ambiguous and not unscaled,
+        )
+
+    def _measured(self, cell: Cell, named: Sequence[Stated], *, percent: bool) -> _Scope:
+        """What the reading of the document found the cell to be counted in; it looked at the page too."""
+        measure = self.table.measure_of(cell)
+        per_share = any(each.per_share for each in named)
+        unit = next((each.unit for each in named if each.unit), "")
+        if measure is None:
+            return _Scope(unit=unit, percent=percent, per_share=per_share)
+        money = is_currency(measure.unit)
+        source = measure.source.text
+        return _Scope(
+            scale=0 if measure.scope == "cell" else measure.scale,
+            scale_source=source,
+            currency=measure.unit if money else "",
+            currency_source=(measure.unit_source.text if measure.unit_source else source) if money else "",
+            unit=unit or ("" if money else measure.unit),
+            percent=percent,
+            per_share=per_share,
+            ambiguous=measure.ambiguous,
         )
 
 

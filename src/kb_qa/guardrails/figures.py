@@ -13,7 +13,7 @@ from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.characters import BIDI_OVERRIDES
 from kb_qa.guardrails.claims import Asked, asked_of, claims_of
 from kb_qa.guardrails.crossing import cited_across_scripts
-from kb_qa.guardrails.echoes import is_abstained, is_negated
+from kb_qa.guardrails.echoes import abstains, is_abstained, is_negated
 from kb_qa.guardrails.exemptions import judge_token
 from kb_qa.guardrails.explicit import strip
 from kb_qa.guardrails.facts import Fact
@@ -23,7 +23,7 @@ from kb_qa.guardrails.lexer import lex, uncovered
 from kb_qa.guardrails.locales import spoken_locale
 from kb_qa.guardrails.materials import Materials, materials_of, source_elements
 from kb_qa.guardrails.messages import refusal_text
-from kb_qa.guardrails.outcome import ClaimOutcome, FigureOutcome, Outcome, Status
+from kb_qa.guardrails.outcome import ClaimOutcome, ClaimStatus, FigureOutcome, Outcome, Status
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.reasons import reason_text
@@ -68,17 +68,30 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
         moved = tuple(replace(each, start=each.start + start, end=each.end + start) for each in figures)
         withheld = any(policy.withholds(each) for each in figures)
         shown = unit_text(text[start:end], figures, language, policy, withheld=withheld)
-        claims.append(ClaimOutcome(number, start, end, "refused" if withheld else "released", shown, moved))
-    return _outcome(claims, text, language, policy)
+        status: ClaimStatus = "corrected" if any(each.corrected for each in figures) else "released"
+        status = "refused" if withheld else status
+        claims.append(ClaimOutcome(number, start, end, status, shown, moved))
+    return _noticed(_outcome(claims, text, language, policy), asked, materials, policy)
+
+
+def _noticed(outcome: Outcome, asked: Asked, materials: Materials, policy: Policy) -> Outcome:
+    """An answer to a question for a figure that has none, or nothing to rest one on: then it is no answer."""
+    supported = any(each.supported and (each.support or each.derivation) for each in outcome.figures)
+    if not asked.wants_figure or supported or abstains(outcome.visible) or outcome.verdict == "refuse":
+        return outcome
+    if any(source.text.strip() for source in materials.sources) or not outcome.visible.strip():
+        return replace(outcome, notices=("no_figure",))
+    text = refusal_text(outcome.language) if policy.mode == "strict" else outcome.text
+    return replace(outcome, verdict="refuse", text=text, notices=("no_evidence",))
 
 
 def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy: Policy) -> Outcome:
     figures = [figure for claim in claims for figure in claim.figures]
     refused = [figure for figure in figures if not figure.supported]
-    derived = sum(figure.status == "derived" for figure in figures)
+    derived = sum(figure.status in {"derived", "corrected"} for figure in figures)
     withheld = sum(claim.status == "refused" for claim in claims)
     text = "".join(claim.text for claim in claims)
-    said = [claim for claim in claims if claim.status == "released" and claim.text.strip()]
+    said = [claim for claim in claims if claim.status != "refused" and claim.text.strip()]
     if withheld and (policy.granularity == "answer" or not said):
         text = refusal_text(language)
     return Outcome(
@@ -136,7 +149,7 @@ class Unit:
             raise OverflowError("more figures and facts than one sentence can be checked against")
         claims = claims_of(self.text, quantities, self.asked, aliases=self.policy.aliases)
         cited = self._cited(quantities)
-        bench = Bench(self.materials, self.language, cited)
+        bench = Bench(self.materials, self.language, cited, repair=self.policy.repair == "recompute")
         found: list[FigureOutcome] = []
         later: list[Quantity] = []
         anchored: set[int] = set()
@@ -147,7 +160,7 @@ class Unit:
             judgement = judge(claims[quantity.start], bench, self._expression(quantity, quantities))
             judgement = self._across_scripts(claims[quantity.start], judgement)
             anchored.update(id(fact) for fact in judgement.facts)
-            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration"}:
+            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration", "money"}:
                 later.append(quantity)
                 continue
             found.append(
@@ -212,8 +225,9 @@ class Unit:
         outcome = self._grounded(quantity, outcome)
         if not outcome.supported and self._is_echo(quantity):
             return outcome_of(quantity, "question_echo", reason_text("echo", self.language))
-        if outcome.status in {"unsupported", "misbound"} and quantity.soft:
-            return judge_token(quantity, self.text, self.materials, self.asked, self._place(frozenset()))
+        if outcome.status in {"unsupported", "misbound"} and (quantity.soft or quantity.kind in {"number", "count"}):
+            other = judge_token(quantity, self.text, self.materials, self.asked, self._place(frozenset()))
+            return other if quantity.soft or other.supported else outcome
         bracketed = self.text[quantity.start - 1 : quantity.start] + self.text[quantity.end : quantity.end + 1]
         if bracketed in {"[]", "【】"} and quantity.kind not in PERIOD_KINDS:
             text = reason_text("bracketed", self.language, raw=quantity.raw)

@@ -14,7 +14,7 @@ from kb_qa.guardrails.bind import Claim, compatible
 from kb_qa.guardrails.derivation import ONE_PERCENT, Derived, agrees, coincidence
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.labels import tokens
-from kb_qa.guardrails.operations import Operation, operations, says_total
+from kb_qa.guardrails.operations import Operation, operations, says_total, superlative
 from kb_qa.guardrails.phrases import sides
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind
 from kb_qa.guardrails.series import Series, best, fully_named, named_series, year_of
@@ -320,6 +320,23 @@ def _cagr(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
         yield Derived("cagr", f"({{0}}/{{1}})^(1/{years})-1", (later, earlier), value)
 
 
+def _extreme(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
+    """The largest or smallest of one series over the finest periods inside those that the claim names."""
+    name, choose = ("max", max) if superlative(text) > 0 else ("min", min)
+    years = {part for parts in claim.periods for part in parts if part[0] == "y"}
+    for series in best(named_series(claim, facts, _kinds(claim))):
+        dated = [fact for fact in series.facts if fact.periods and (not years or year_of(fact) in years)]
+        finest = max((_parts(fact) for fact in dated), default=0)
+        group = tuple(fact for fact in dated if _parts(fact) == finest)
+        if len(group) > 1 and _usable(claim, group):
+            terms = ", ".join(f"{{{index}}}" for index in range(len(group)))
+            yield Derived(name, f"{name}({terms})", group, choose(_number(fact) for fact in group))
+
+
+def _parts(fact: Fact) -> int:
+    return max(len(parts) for parts in fact.periods)
+
+
 def _number(fact: Fact) -> Decimal:
     return fact.number or Decimal(0)
 
@@ -340,4 +357,5 @@ _CANDIDATES: dict[Operation, Callable[[Claim, Sequence[Fact], str], Iterator[Der
     "ratio": _share,
     "multiple": _multiple,
     "cagr": _cagr,
+    "extreme": _extreme,
 }

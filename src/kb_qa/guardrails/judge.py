@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kb_qa.guardrails.bind import Binding, Claim, bind, matched
+from kb_qa.guardrails.conflicts import conflicting
 from kb_qa.guardrails.conversions import converted
+from kb_qa.guardrails.corrections import corrected_raw
+from kb_qa.guardrails.counters import beside, counts_the_same, is_day_of_month
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
+from kb_qa.guardrails.exchange import exchanged
 from kb_qa.guardrails.explicit import Failure, prove
+from kb_qa.guardrails.extremes import outdone_by
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.implicit import derive
 from kb_qa.guardrails.materials import Materials
 from kb_qa.guardrails.outcome import DerivationShown, FigureOutcome, Place, Reason, Status
-from kb_qa.guardrails.quantities import Quantity, plain
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity, plain
 from kb_qa.guardrails.reasons import reason_text
 from kb_qa.guardrails.values import Comparison, compare, kind_group
 
 SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
-_COUNTER = re.compile("[\u4e00-\u9fff:：]")
 _MOST = 24
 _RANK = {"exact": 0, "rounded": 1, "converted": 2}
 
@@ -35,6 +39,8 @@ class Judgement:
     rival: Fact | None = None
     match: str = ""
     annotations: tuple[str, ...] = ()
+    corrected: str = ""
+    code: str = ""  # of the reason, where it says more than the status
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Bench:
     language: str
     cited: frozenset[int] = frozenset()
     anchored: frozenset[int] = frozenset()  # ids of the facts that other figures of the unit are
+    repair: bool = False
 
 
 def judge(claim: Claim, bench: Bench, expression: str | None) -> Judgement:
@@ -54,7 +61,8 @@ def judge(claim: Claim, bench: Bench, expression: str | None) -> Judgement:
     direct = _direct(claim, bench)
     if direct.status in {"exact", "rounded", "converted", "low_confidence", "conflict", "wrong_citation"}:
         return direct
-    derived = derive(claim, bench.materials.facts) or converted(claim, bench.materials.facts, bench.anchored)
+    facts = bench.materials.facts
+    derived = derive(claim, facts) or converted(claim, facts, bench.anchored) or exchanged(claim, facts, bench.anchored)
     if derived is not None:
         return Judgement("derived", derived.operands, derived)
     return direct
@@ -63,8 +71,11 @@ def judge(claim: Claim, bench: Bench, expression: str | None) -> Judgement:
 def _proven(claim: Claim, bench: Bench, expression: str) -> Judgement:
     outcome = prove(claim, expression, bench.materials.facts, bench.materials.ledger)
     if isinstance(outcome, Failure):
-        code = "operand_misbound" if outcome.code == "misbound" else outcome.code
+        code = f"operand_{outcome.code}" if outcome.code in {"misbound", "currency"} else outcome.code
         text = reason_text(code, bench.language, raw=claim.quantity.raw, mine=outcome.detail)
+        right = outcome.derived if bench.repair else None
+        if right is not None and (printed := corrected_raw(claim.quantity, right.value, bench.language)):
+            return Judgement("corrected", right.operands, right, reason=text, corrected=printed)
         return Judgement("misbound" if outcome.code == "misbound" else "unsupported", reason=text)
     return Judgement("derived", outcome.operands, outcome)
 
@@ -104,17 +115,24 @@ def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, C
     sure = [fact for fact in cited if is_sure(fact)]
     if not sure:
         return _because(claim, bench, "low_confidence", cited[0])
+    outdone = outdone_by(claim, sure, bench.materials.facts)
+    if outdone is not None:
+        text = reason_text("outdone", bench.language, raw=claim.quantity.raw, mine=_named(outdone))
+        return Judgement("misbound", (sure[0],), reason=text, rival=outdone, code="outdone")
     ordered = sorted(sure, key=lambda fact: _RANK[equal[id(fact)].agreement])
     first = equal[id(ordered[0])]
     kept = tuple(fact for fact in ordered if equal[id(fact)].agreement == first.agreement)[:4]
-    other = _conflicting(claim, bench, kept[0], equal)
+    other = conflicting(claim, kept[0], bench.materials.facts, equal)
     if other is not None and not bench.cited:
         return _because(claim, bench, "conflict", kept[0], other)
     notes = tuple(
         note for note, given in (("bound_dropped", first.bound_dropped), ("conflict", other is not None)) if given
     )
     status: Status = "rounded" if first.agreement == "rounded" else first.agreement or "exact"
-    return Judgement(status, kept, match=first.agreement, annotations=notes)
+    if other is None:
+        return Judgement(status, kept, match=first.agreement, annotations=notes)
+    shown = _because(claim, bench, "conflict", kept[0], other)
+    return replace(shown, status=status, facts=kept, match=first.agreement, annotations=notes)
 
 
 def is_sure(fact: Fact) -> bool:
@@ -123,33 +141,16 @@ def is_sure(fact: Fact) -> bool:
 
 
 def _counts_the_same(claim: Claim, fact: Fact) -> bool:
-    """A bare number in Chinese text has a counter that no list knows: `3胜` is no `3平`, `1:0` no `1号`."""
-    quantity, printed = claim.quantity, fact.quantity
-    if quantity.kind != "number" or printed.kind != "number" or quantity.scale or fact.cell is not None:
+    """A cell is told from others by its headers; in running text the characters beside a figure say what it counts."""
+    if fact.cell is not None or claim.bare:
         return True
-    mine = claim.text[quantity.end : quantity.end + 1]
-    return mine == fact.tail[:1] or not (_COUNTER.match(mine) and _COUNTER.match(fact.tail))
-
-
-def _conflicting(claim: Claim, bench: Bench, fact: Fact, equal: dict[int, Comparison]) -> Fact | None:
-    """Another source that says another value of the very same labels and period."""
-    if not fact.labels or not fact.periods or fact.cell is None:
-        return None
-    return next(
-        (
-            other
-            for other in bench.materials.facts
-            if other.element_id != fact.element_id
-            and other.cell is not None
-            and other.labels == fact.labels
-            and other.context == fact.context
-            and other.periods == fact.periods
-            and id(other) not in equal
-            and kind_group(other.quantity) == kind_group(fact.quantity)
-            and not compare(other.quantity, fact).agreement
-        ),
-        None,
-    )
+    quantity, printed = claim.quantity, fact.quantity
+    if fact.calendar and quantity.raw.endswith("天"):
+        return False
+    sides = beside(claim.text[: quantity.start], claim.text[quantity.end :])
+    if printed.kind in PERIOD_KINDS and quantity.kind == "duration":
+        return is_day_of_month(quantity, sides)
+    return counts_the_same(quantity, sides, printed, beside(fact.lead, fact.tail))
 
 
 def _is_same_way(claim: Claim, fact: Fact) -> bool:
@@ -197,6 +198,10 @@ def _unmatched(claim: Claim, compared: Sequence[tuple[Fact, Comparison]], bench:
                 status: Status = "false_precision" if code == "false_precision" else "unsupported"
                 text = reason_text(code, bench.language, raw=claim.quantity.raw, mine=_named(fact))
                 return Judgement(status, reason=text, rival=fact)
+    for fact in bench.materials.unseen:
+        if compare(claim.quantity, fact).agreement:
+            text = reason_text("unseen", bench.language, mine=_named(fact))
+            return Judgement("unsupported", reason=text, rival=fact, code="unseen")
     return Judgement("unsupported", reason=reason_text("unsupported", bench.language, raw=claim.quantity.raw))
 
 
@@ -232,13 +237,15 @@ def figure_outcome(claim: Claim, judgement: Judgement, bench: Bench) -> FigureOu
         derivation = _shown(claim, judgement.derived, bench)
         annotations += (derivation.warning,) if derivation.warning else ()
     supported = judgement.status in {"exact", "rounded", "converted"}
+    code = "conflict" if supported else judgement.code or judgement.status  # a supported figure has no other reason
     nearest = tuple(place_of(fact) for fact in (judgement.rival, *judgement.facts) if fact is not None)
     return replace(
         outcome_of(quantity, judgement.status),
         support=tuple(place_of(fact, judgement.match) for fact in judgement.facts) if supported or derivation else (),
         derivation=derivation,
-        reason=Reason(judgement.status, judgement.reason, nearest[:3]) if judgement.reason else None,
+        reason=Reason(code, judgement.reason, nearest[:3]) if judgement.reason else None,
         annotations=annotations,
+        corrected=judgement.corrected,
     )
 
 
@@ -295,7 +302,7 @@ def _shown(claim: Claim, derived: Derived, bench: Bench) -> DerivationShown:
         places=tuple(place_of(fact) for fact in derived.operands),
         origin=derived.origin,
         coincidence=plain(derived.coincidence),
-        warning=derived.warning or ("low_precision" if is_finer_than_operands(derived, claim.quantity) else ""),
+        warning=derived.warning or ("derived_low_precision" if is_finer_than_operands(derived, claim.quantity) else ""),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -25,7 +25,7 @@ _ORIGINS: Mapping[str, Origin] = {**{each: each for each in get_args(Origin)}, "
 class Source:
     """Source number `number` (from 1) as it is cited: the facts that it holds, and all that it says.
 
-    `periods` are the quantities that name one, those of its headings included.
+    `periods` are the quantities that name one, those of its headings included. `elements` have rows and items to count.
     """
 
     number: int
@@ -33,6 +33,7 @@ class Source:
     text: str
     periods: tuple[Quantity, ...] = ()
     pages: frozenset[int] = frozenset()
+    elements: tuple[Element, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Materials:
     ledger: Mapping[str, Fact]
     names: Mapping[int, str] = field(default_factory=dict)  # F-number by id() of the fact
     holders: Mapping[int, frozenset[int]] = field(default_factory=dict)  # source numbers by id() of the fact
+    unseen: tuple[Fact, ...] = ()  # of text that a reader cannot see, or that a model wrote: they support nothing
 
     def sources_of(self, fact: Fact) -> frozenset[int]:
         """The sources that hold the fact; none where it only stands beside what they hold."""
@@ -64,7 +66,9 @@ def materials_of(
     groups: Sequence[Sequence[Element]], *, locale: str = "", aliases: Aliases = DEFAULT_ALIASES
 ) -> Materials:
     """The materials of numbered groups of elements. A table may take its scale from the text nearest to it."""
-    texts = [[element.text for element in group if element.table is None] for group in groups]
+    texts = [
+        [element.text for element in group if element.table is None and not _is_unseen(element)] for group in groups
+    ]
     locale = locale or _locale("\n".join(element.text for group in groups for element in group))
     sources = []
     for index, group in enumerate(groups):
@@ -72,19 +76,27 @@ def materials_of(
         facts = tuple(
             fact
             for element in group
+            if not _is_unseen(element)
             for fact in _facts(element, around if element.table is not None else (), locale, aliases)
         )
-        text = "\n".join(element.text for element in group if element.origin != "caption")
+        text = "\n".join(element.text for element in group if not _is_unseen(element))
         pages = frozenset(region.page for element in group for region in element.regions)
-        sources.append(Source(index + 1, facts, text, periods_of(facts), pages))
-    return assembled(sources)
+        sources.append(Source(index + 1, facts, text, periods_of(facts), pages, tuple(group)))
+    unseen = tuple(
+        fact
+        for group in groups
+        for element in group
+        if _is_unseen(element)
+        for fact in _facts(replace(element, origin="parser"), (), locale, aliases)
+    )
+    return assembled(sources, unseen=unseen)
 
 
 def periods_of(facts: Iterable[Fact]) -> tuple[Quantity, ...]:
     return tuple(fact.quantity for fact in facts if parts_of(fact.quantity))
 
 
-def assembled(sources: Sequence[Source], beside: Iterable[Fact] = ()) -> Materials:
+def assembled(sources: Sequence[Source], beside: Iterable[Fact] = (), unseen: tuple[Fact, ...] = ()) -> Materials:
     """The materials of these sources; `beside` are facts of their elements that stand in none of them."""
     holders: dict[int, set[int]] = {}
     held: dict[int, Fact] = {}
@@ -100,7 +112,12 @@ def assembled(sources: Sequence[Source], beside: Iterable[Fact] = ()) -> Materia
         ledger=ledger,
         names={id(fact): name for name, fact in ledger.items()},
         holders={key: frozenset(numbers) for key, numbers in holders.items()},
+        unseen=unseen,
     )
+
+
+def _is_unseen(element: Element) -> bool:
+    return bool(element.hidden) or element.origin == "caption"
 
 
 def _locale(text: str) -> str:
@@ -109,7 +126,8 @@ def _locale(text: str) -> str:
 
 
 def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, ...]]:
-    """The elements of given sources `{id, text, element_type?, page?, bbox?, origin?, confidence?}`, pipe tables read.
+    """The elements of given sources, pipe tables read: `{id, text, element_type?, page?, bbox?, origin?, confidence?,
+    hidden?}`; `hidden` says why a reader cannot see the text.
 
     Raises ValueError where a source has no text.
     """
@@ -126,16 +144,16 @@ def source_elements(given: Iterable[Mapping[str, Any]]) -> list[tuple[Element, .
         name = f"{name}#{number}" if name in known else name
         known.add(name)
         origin = _ORIGINS.get(str(source.get("origin") or source.get("element_type")), "text-layer")
-        groups.append(
-            elements_of(
-                name,
-                text,
-                page=page,
-                bbox=BBox(*(float(value) for value in bbox)) if bbox else None,
-                origin=origin,
-                confidence=float(confidence) if confidence is not None else None,
-            )
+        found = elements_of(
+            name,
+            text,
+            page=page,
+            bbox=BBox(*(float(value) for value in bbox)) if bbox else None,
+            origin=origin,
+            confidence=float(confidence) if confidence is not None else None,
         )
+        hidden = str(source.get("hidden") or "")
+        groups.append(tuple(replace(element, hidden=hidden) for element in found) if hidden else found)
     return groups
 
 

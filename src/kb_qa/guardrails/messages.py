@@ -22,6 +22,16 @@ _WITHHELD = {
     "fr": "[chiffre non trouvé dans les documents]",
     "es": "[cifra no encontrada en los materiales]",
 }
+_RECOMPUTED = {
+    "zh-Hans": "〔按算式重算〕",
+    "zh-Hant": "〔按算式重算〕",
+    "en": " [recomputed]",
+    "ja": "〔再計算〕",
+    "ko": " [재계산]",
+    "de": " [neu berechnet]",
+    "fr": " [recalculé]",
+    "es": " [recalculado]",
+}
 _TRADITIONAL_TAGS = frozenset({"zh-tw", "zh-hk", "zh-mo", "zh-hant"})
 
 
@@ -33,6 +43,11 @@ def refusal_text(language_tag: str) -> str:
 def withheld_text(language_tag: str) -> str:
     """The text in place of one unit that was withheld."""
     return _WITHHELD[_known(language_tag)]
+
+
+def recomputed_text(language_tag: str) -> str:
+    """What stands behind a printed result that was replaced by the recomputed one: it is never done silently."""
+    return _RECOMPUTED[_known(language_tag)]
 
 
 def _known(language_tag: str) -> str:

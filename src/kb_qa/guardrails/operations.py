@@ -7,7 +7,7 @@ from typing import Literal
 
 from kb_qa.guardrails.quantities import Quantity
 
-Operation = Literal["growth", "difference", "sum", "average", "share", "ratio", "multiple", "cagr"]
+Operation = Literal["growth", "difference", "sum", "average", "share", "ratio", "multiple", "cagr", "extreme"]
 
 _CAGR = re.compile(r"(?ai)\bcagr\b|\bcompound(?:ed)?\b|复合")
 _GROWTH = re.compile(
@@ -35,6 +35,14 @@ _SUM = re.compile(
 _CHANGE_OF_PERCENT = re.compile(
     r"(?ai)\b(?:change|increase|decrease|difference)\b[^.?]{0,24}\b(?:percent(?:age)?|rate|margin|share|yield)\b"
 )
+MOST = r"highest|largest|greatest|biggest|maximum|peak"
+LEAST = r"lowest|smallest|minimum"
+_RANKED = r"second|third|fourth|next|one of the|among the|previous"
+_SUPERLATIVE = re.compile(
+    rf"(?ai)(?<![-a-z])(?:{_RANKED})[- ](?:{MOST}|{LEAST})|第[二三四五]|之一"
+    rf"|(?<![-a-z])(?:(?P<most>{MOST})|(?P<least>{LEAST}))(?![-a-z])"
+    r"|(?P<most_han>最高|最大|最多)|(?P<least_han>最低|最小|最少)"
+)
 _AMOUNTS = frozenset({"money", "number", "count", "measure", "duration"})
 
 
@@ -47,6 +55,8 @@ def operations(claim: Quantity, text: str) -> tuple[Operation, ...]:
     average, difference = _AVERAGE.search(text), _DIFFERENCE.search(text)
     if claim.kind == "percent" and _GROWTH.search(text):
         return ("growth",)
+    if superlative(text) and not difference and not average and claim.kind in {*_AMOUNTS, "percent"}:
+        return ("extreme",)
     if average:
         return () if difference and _between(text, difference, average) else ("average",)
     if claim.kind == "percent":
@@ -56,6 +66,13 @@ def operations(claim: Quantity, text: str) -> tuple[Operation, ...]:
     if claim.kind in _AMOUNTS:
         return _of_amounts(claim, text, difference is not None)
     return ()
+
+
+def superlative(text: str) -> int:
+    """1 where `text` says that something is the largest, -1 the smallest, 0 for neither, both, or a rank below."""
+    found = {match.lastgroup or "" for match in _SUPERLATIVE.finditer(text)}
+    most, least = bool(found & {"most", "most_han"}), bool(found & {"least", "least_han"})
+    return 0 if "" in found else int(most) - int(least)
 
 
 def says_total(text: str) -> bool:

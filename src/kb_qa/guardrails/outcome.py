@@ -15,6 +15,7 @@ Status = Literal[
     "converted",
     "counted",
     "derived",
+    "corrected",
     "question_echo",
     "exempt",
     "unsupported",
@@ -26,10 +27,11 @@ Status = Literal[
     "low_confidence",
     "unparsed",
 ]
+ClaimStatus = Literal["released", "refused", "corrected"]
 VerdictWord = Literal["pass", "derived", "refuse"]
 
 SUPPORTED: frozenset[Status] = frozenset(
-    {"exact", "rounded", "converted", "counted", "derived", "question_echo", "exempt"}
+    {"exact", "rounded", "converted", "counted", "derived", "corrected", "question_echo", "exempt"}
 )
 
 
@@ -90,6 +92,7 @@ class FigureOutcome:
     reason: Reason | None = None
     annotations: tuple[str, ...] = ()
     number: str = ""  # of a list item
+    corrected: str = ""  # what is printed in place of `raw` (status `corrected`)
 
     @property
     def supported(self) -> bool:
@@ -111,6 +114,7 @@ class FigureOutcome:
             "derivation": _derivation_data(self.derivation),
             "reason": _reason_data(self.reason),
             "annotations": list(self.annotations),
+            **({"corrected": self.corrected} if self.corrected else {}),
         }
 
 
@@ -121,7 +125,7 @@ class ClaimOutcome:
     unit: int
     start: int
     end: int
-    status: Literal["released", "refused"]
+    status: ClaimStatus
     text: str
     figures: tuple[FigureOutcome, ...] = ()
 
@@ -139,6 +143,9 @@ class Outcome:
     policy_hash: str = ""
     withheld: int = 0
     stats: Mapping[str, int] = field(default_factory=dict)
+    notices: tuple[
+        str, ...
+    ] = ()  # `no_evidence`, `no_figure`: a figure is asked for, and nothing supports or gives one
 
     @property
     def figures(self) -> tuple[FigureOutcome, ...]:
@@ -167,6 +174,7 @@ class Outcome:
                 for claim in self.claims
             ],
             "stats": dict(self.stats),
+            "notices": list(self.notices),
         }
 
     def as_json(self) -> str:

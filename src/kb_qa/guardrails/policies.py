@@ -13,6 +13,7 @@ from kb_qa.guardrails.outcome import FigureOutcome
 
 Mode = Literal["strict", "annotate", "off"]
 Granularity = Literal["unit", "answer"]
+Repair = Literal["", "recompute"]
 
 _RANK: dict[Mode, int] = {"off": 0, "annotate": 1, "strict": 2}
 _GROUPS = {"id": "ids", "ref": "ids", "marker": "markers", "enum": "markers", "date": "periods", "year": "periods"}
@@ -23,6 +24,7 @@ _GROUPS |= {"period": "periods", "monthday": "periods"}
 class Policy:
     """`overrides` set another mode for a kind (`percent`) or a group of kinds (`ids`, `markers`, `periods`).
 
+    `repair` "recompute": a wrong result of an expression whose operands are all bound is replaced by the right one.
     `aliases` are pairs (said, canonical) of one knowledge base; `locale` holds where a document says nothing.
     """
 
@@ -31,6 +33,7 @@ class Policy:
     overrides: Mapping[str, Mode] = field(default_factory=dict)
     aliases: Aliases = DEFAULT_ALIASES
     locale: str = ""
+    repair: Repair = ""
 
     @property
     def id(self) -> str:
@@ -39,7 +42,7 @@ class Policy:
     @property
     def hash(self) -> str:
         """Twelve hex digits of everything that the policy says."""
-        said = [self.mode, self.granularity, sorted(self.overrides.items()), self.aliases, self.locale]
+        said = [self.mode, self.granularity, sorted(self.overrides.items()), self.aliases, self.locale, self.repair]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:12]
 
     def mode_of(self, figure: FigureOutcome) -> Mode:
@@ -63,4 +66,6 @@ def is_stricter(first: Policy, second: Policy) -> bool:
     kinds = {*first.overrides, *second.overrides}
     pairs = [(first.mode, second.mode)]
     pairs += [(first.overrides.get(kind, first.mode), second.overrides.get(kind, second.mode)) for kind in kinds]
+    if (first.repair and not second.repair) or (first.granularity == "unit" != second.granularity):
+        return False
     return all(_RANK[mine] >= _RANK[theirs] for mine, theirs in pairs)

@@ -39,7 +39,10 @@ def edits(figures: Sequence[FigureOutcome], policy: Policy) -> tuple[Edit, ...]:
     found: list[Edit] = []
     position = 0
     for figure in figures:
-        if policy.marks(figure) and figure.end > position:
+        if figure.corrected and figure.start >= position:
+            found.append(Edit(figure.start, figure.end, figure.corrected))
+            position = figure.end
+        elif policy.marks(figure) and figure.end > position:
             found.append(Edit(figure.end, figure.end, MARK))
             position = figure.end
     return tuple(found)

@@ -30,6 +30,8 @@ _IN_HEADER = re.compile(
     rf"(?ai)(?<![A-Za-z])(?P<word>{_WORDS})(?![A-Za-z])|(?<![A-Za-z])(?P<letter>mn|bn)(?![A-Za-z])"
     r"|[(（](?P<unit>[十百千]?(?:万亿|万|亿|兆)|[千百])(?=[\u4e00-\u9fff]{0,3}[)）/])|^(?P<whole>[十百千]?(?:万亿|万|亿)|[千百])[元股人吨件]"
 )
+# `（元）` over or beside figures says that they are not the caption's 万元.
+_WHOLE_MONEY = re.compile("[(（](?:人民币|美|港|欧|日)?元(?:/[^()（）]{1,6})?[)）]")
 _LETTERS = {"m": 6, "mm": 6, "mn": 6, "bn": 9, "k": 3}
 _CJK = {"十": 1, "百": 2, "千": 3, "万": 4, "亿": 8, "兆": 12}
 _PERCENT = re.compile(r"(?ai)%|\bpercent(?:age)?\b|\bper cent\b|百分比|占比")
@@ -37,17 +39,19 @@ _UNSCALED = re.compile(
     r"(?ai)\bper (?:[a-z]+ ){0,2}(?:share|unit|employee|adr?s|day|barrel|tonne?|square)\b|\beps\b|每股|/股|人均"
     r"|%|\bpercent"
     r"|\bratio\b|\bmargin\b|\brates?\b|\byield\b|\bheadcount\b|\b(?:employees|staff|FTEs?|customers"
-    r"|stores)\b(?! (?:costs?|benefits?|expenses?|compensation|deposits?))|\b(?:number of "
-    r"|average )employees\b|\bdays?\b"
+    r"|stores)\b(?! (?:costs?|benefits?|expenses?|compensation|deposits?))|\bnumber of "
+    r"(?!(?:[a-z]+ ){0,3}(?:shares|options|warrants|awards))|\baverage employees\b|\bdays?\b"
     r"|员工|人数|天数|比率"
     r"|率(?!先)|占比|\((?:in )?years?\)|\bvolatility\b|\bexpected (?:term|life)\b|\btimes\b|倍"
 )
 _PER_SHARE = re.compile(r"(?ai)\bper (?:[a-z]+ ){0,2}share\b|\beps\b|每股|/股")
-_CURRENCY_NAMES = re.compile(
-    r"(?a)US\$|U\.S\. ?\$|HK\$|NT\$|NT dollars|A\$|C\$|S\$|(?<![A-Za-z])(?:RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD"
+CURRENCY_NAME = (
+    r"(?:US\$|U\.S\. ?\$|HK\$|NT\$|NT dollars|A\$|C\$|S\$|(?<![A-Za-z])(?:RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD"
     r"|CAD|SGD|INR"
-    r"|TWD)(?![A-Za-z])|[$€£¥]|(?i:(?:U\.?S\.? )dollars?|euros|renminbi)|人民币|美元|港元|港币|欧元|英镑|日元|新台币|元"
+    r"|TWD)(?![A-Za-z])|[$€£¥]|(?i:(?:U\.?S\.? )dollars?|euros|renminbi)"
+    r"|人民币|美元|港元|港币|欧元|英镑|日元|新台币|元)"
 )
+_CURRENCY_NAMES = re.compile(f"(?a){CURRENCY_NAME}")
 # `53 weeks`, `12 months ended` name a span of time, and no unit.
 _SPAN = re.compile(r"(?ai)(?:\d+|\b(?:one|two|three|six|nine|twelve))[- ](?:weeks?|months?|days?|years?)\b")
 # `per $ million of revenues` is a denominator.
@@ -76,13 +80,14 @@ def stated_in_header(text: str) -> Stated:
     scales = _scales(plain, header=True)
     units = units_of_header(_SPAN.sub("", plain))
     unit = next(iter(units)) if len(units) == 1 else ""
-    named = unit if unit and unit not in {"%", "?"} and not _is_currency(unit) else ""
+    whole = not scales and _WHOLE_MONEY.search(plain) is not None
+    named = unit if unit and unit not in {"%", "?"} and not is_currency(unit) else ""
     if named in DURATIONS and re.search(r"(?ai)\b(?:ended|ending|end|date|beginning)\b", plain):
         named = ""
     return Stated(
         text=text.strip(),
-        scale=next(iter(scales)) if len(scales) == 1 else None,
-        currency=currency_named(plain) or (unit if _is_currency(unit) else ""),
+        scale=0 if whole else next(iter(scales)) if len(scales) == 1 else None,
+        currency=currency_named(plain) or (unit if is_currency(unit) else ""),
         unit=named,
         percent=_PERCENT.search(plain) is not None,
         unscaled=_UNSCALED.search(plain) is not None,
@@ -105,7 +110,7 @@ def stated_in_caption(text: str) -> Stated:
         scale=next(iter(scales)) if len(scales) == 1 else None,
         currency=currency_named(near),
         # `years ended`, `days sales outstanding`: a caption's time says when, and not what the cells count.
-        unit=unit if unit and unit not in {"%", "?", *DURATIONS} and not _is_currency(unit) else "",
+        unit=unit if unit and unit not in {"%", "?", *DURATIONS} and not is_currency(unit) else "",
         percent=unit == "%",
         ambiguous=len(scales) > 1,
     )
@@ -132,7 +137,7 @@ def nearest(places: Iterable[Stated]) -> Stated | None:
     return next((each for each in places if each.scale is not None or each.ambiguous), None)
 
 
-def _is_currency(unit: str) -> bool:
+def is_currency(unit: str) -> bool:
     return (len(unit) == 3 and unit.isupper()) or (unit.endswith("?") and unit != "?")
 
 

@@ -16,7 +16,19 @@ _STOP = frozenset(
     "the a an of in on at to for from by with and or but is are was were be been has have had that which who"
     " as per than its their this these those".split()
 )
+_STRUCTURE = frozenset("point reason aspect step item part thing way factor category conclusion finding".split())
+_STRUCTURE_HAN = ("方面", "原因", "要点", "步骤", "部分", "理由", "因素", "结论", "点：", "点:")
+_FEW = 10
 _WORDS = 4  # a noun stands at most so far behind its number: `three new operating segments`
+
+
+def structures(claim: Quantity, text: str) -> bool:
+    """Whether a small count only leads a list of the answer's own: `Here are 3 points:`, `有3个原因：`."""
+    if not isinstance(claim.value, Decimal) or claim.kind not in {"number", "count"} or claim.scale:
+        return False
+    if claim.value != int(claim.value) or not 1 < claim.value <= _FEW or text.rstrip()[-1:] not in {":", "："}:
+        return False
+    return _noun(text, claim.end) in _STRUCTURE or _run(text, claim.end).startswith(_STRUCTURE_HAN)
 
 
 def contradiction(claim: Quantity, text: str, facts: Iterable[Fact]) -> str:

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.periods import parts_of
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, plain
 
 Agreement = Literal["", "exact", "rounded", "converted"]
@@ -18,6 +19,8 @@ _DOLLARS = frozenset({"USD", "$?"})
 _YUAN_OR_YEN = frozenset({"CNY", "JPY", "¥?"})
 _GENERIC = frozenset({"个", "项", "种", "条", "大", "类"})
 _HUNDRED, _TWO = Decimal(100), Decimal(2)
+_NEAR = Decimal("0.025")  # `about 20,000` is not said of 21,870, though its zeros are not significant
+_DECIMALS = re.compile(r"(?a)\.\d*0(?!\d)")
 _RATIO = re.compile(r"(?ai)\bratio\b|\brates?\b|\bmargin\b|\bshare\b|率|比例|占比")
 _MORE = re.compile(r"[多余]|\d\+")
 _RAISED = re.compile(r"(?a)(?<![\d.,])(?!10[⁰¹²³⁴-⁹])\d{1,3}[⁰²³⁴-⁹][⁰¹²³⁴-⁹]*")
@@ -81,8 +84,10 @@ def rounds_to(value: Decimal, claimed: Decimal, quantum: Decimal) -> bool:
 
 
 def printed_quantum(claim: Quantity) -> Decimal:
-    """One unit of the last significant place: with an approximation word trailing zeros are not significant (V4)."""
-    if not claim.approximate or isinstance(claim.value, str) or not claim.value:
+    """One unit of the last significant place: with an approximation word the trailing zeros of a whole number are not
+    significant (V4); those behind a point are, `about 4.0`.
+    """
+    if not claim.approximate or isinstance(claim.value, str) or not claim.value or _DECIMALS.search(claim.raw):
         return claim.quantum
     quantum, ten = claim.quantum, Decimal(10)
     while not CONTEXT.remainder(claim.value, CONTEXT.multiply(quantum, ten)):
@@ -139,7 +144,8 @@ def _agreement(claim: Quantity, fact: Fact, value: Decimal, quantum: Decimal) ->
         return _within_bound(claim, wanted, value) if not fact.quantity.bound else _VALUE
     place = printed_quantum(claim)
     if place > quantum and not claim.readings:
-        if rounds_to(value, wanted, place):
+        loose = place > claim.quantum and abs(CONTEXT.subtract(value, wanted)) > CONTEXT.multiply(value, _NEAR)
+        if rounds_to(value, wanted, place) and not loose:
             return _bounded(claim, fact.quantity, "converted" if factor_changed else "rounded")
         return _VALUE
     if place < quantum and rounds_to(wanted, value, quantum):
@@ -187,6 +193,9 @@ def _fraction(quantity: Quantity) -> str:
 
 def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
     """V9, and everything that prints no single number: the very same ends or form."""
+    if claim.kind == "duration" and claim.raw.endswith("日") and printed.kind in {"date", "monthday"}:
+        # `13日` for 10月13日: coarser than the fact (V10)
+        return Comparison("exact") if f"d{claim.shown_value:0>2}" in parts_of(printed) else _VALUE
     same = _fraction(claim) == _fraction(printed)
     if not same or not is_same_currency(claim.currency, printed.currency):
         return _VALUE

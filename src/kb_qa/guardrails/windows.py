@@ -10,13 +10,17 @@ from kb_qa.guardrails.periods import Parts, parts_of
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 
 _STOP = re.compile(
-    r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|up|down|whereas|or|because|due|which|since|mainly|primarily|driven|thanks|owing|after|before|as)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
+    r"(?ai)[,，;；、(（]|\b(?:and|while|but|to|from|compared|versus|vs|against|above|below|than|up|down|whereas|or|because|due|which|since|mainly|primarily|driven|thanks|owing|after|before|as)\b|[增升降减]至|至|到|由|从|和|而|但|较|比|与"
 )
 # `172项重大水利工程已有61项`: the counted noun is the first figure's, the verb begins the next one's words
 _STOP_HAN = re.compile(f"{_STOP.pattern}|[已有为是达将在占了其共]")
 _RESPECTIVELY = re.compile(r"(?ai)\brespectively\b|\brespective\b|分别|依次")
 _SPAN = re.compile(r"(?ai)(?:between|from|从|由|自)?\s*\x00{4,}\s*(?:and|to|through|至|到|和|[-–—,、])\s*\x00{4,}")
 _PARTS = re.compile(r"(?ai)\s*(?:[,，、;；]\s*(?:and\s+)?|\band\b|和|与|及|以及)\s*")
+_BASE = re.compile(
+    r"(?ai)(?:\b(?:above|below|than|compared (?:with|to)|versus|vs\.?|against)|[较比]) ?"
+    r"(?:that |those )?(?:of |in |for |at )?(?:the )?(?:end of )?$"
+)
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -77,6 +81,12 @@ def sentence_periods(quantities: Sequence[Quantity]) -> tuple[Parts, ...]:
     if len(within) == 1:
         found += [parts | within for parts in found if all(part[0] == "y" for part in parts)]
     return tuple(dict.fromkeys(found))
+
+
+def own_periods(text: str, quantities: Sequence[Quantity]) -> tuple[Parts, ...]:
+    """The periods of a sentence without those that it only compares with: `62 points above 2023`, 较2023年."""
+    own = [each for each in quantities if _BASE.search(text, max(0, each.start - 40), each.start) is None]
+    return sentence_periods(own) or sentence_periods(quantities)
 
 
 def without_periods(text: str, quantities: Sequence[Quantity]) -> str:

@@ -12,9 +12,9 @@ from contextlib import aclosing
 from kb_qa.answers import BlockCitation, Context, Material, ModelEvent, ModelStop, Question, SpanEnd, TextDelta
 from kb_qa.elements import Block
 from kb_qa.folding import fold
-from kb_qa.guardrails.evidence import is_printed
 from kb_qa.guardrails.languages import language_of, language_tag_of
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.units import split_units
 from kb_qa.markers import Mark, MarkerStream, Part
 from kb_qa.models.cited_places import CitedPages

@@ -1,0 +1,110 @@
+"""Rules B1 to B4: a fact of the right value is, or is not, the one that the claim's words name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.figure_cases import INCOME, PROFIT, checked, passes, statuses
+
+QUARTERS = """Sales (USD in millions)
+| | Q3 2024 | Q4 2024 | 2024 | Change |
+|---|---|---|---|---|
+| Europe | 210 | 250 | 940 | 40 |
+| Asia | 180 | 190 | 720 | 10 |"""
+
+WARRANTS = """Warrants
+| Issuance date | Outstanding as of December 31, 2024 |
+|---|---|
+| June 2023 | 458,202 |
+| August 2024 | 842,000 |
+| Total | 1,300,202 |"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [
+        ("Sales in Europe were $940 million in 2024.", True),
+        ("Sales in Europe were $250 million in Q4 2024.", True),
+        ("Sales in Europe were $250 million in 2024.", False),
+        ("Sales in Europe were $940 million in Q4 2024.", False),
+        ("Sales in Europe were $210 million in Q4 2024.", False),
+    ],
+)
+def test_b1_another_period(answer: str, accepted: bool) -> None:
+    """B1: a year is no quarter, and a quarter no other."""
+    assert passes(answer, QUARTERS) is accepted
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [("Sales in Europe changed by $40 million.", True), ("Sales in Europe were $40 million in 2024.", False)],
+)
+def test_b2_a_column_without_period(answer: str, accepted: bool) -> None:
+    """B2: where another cell of the row has the period, a column without one does not answer for it."""
+    assert passes(answer, QUARTERS) is accepted
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "accepted"),
+    [
+        ("Sales in Asia were $720 million in 2024.", QUARTERS, True),
+        ("Sales in Asia were $940 million in 2024.", QUARTERS, False),
+        ("2024年净利润为5.12亿元。", PROFIT, True),
+        ("2024年净利润为41.32亿元。", PROFIT, False),
+        ("Costs were $5 million.", "Sales were $3 million, and costs were $5 million.", True),
+        ("Costs were $3 million.", "Sales were $3 million, and costs were $5 million.", False),
+    ],
+)
+def test_b3_a_rival_that_the_words_fit_better(answer: str, text: str, accepted: bool) -> None:
+    """B3: in a table by row and column, in text by the words of the figure's own clause."""
+    assert passes(answer, text) is accepted
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [("Wireless revenue rose by 3.6% in 2024.", True), ("Wireless revenue rose by 3.4% in 2024.", False)],
+)
+def test_b3_parallel_sentences(answer: str, accepted: bool) -> None:
+    """B3: two sentences that say the same of two subjects compete; the subject decides, across paragraphs too."""
+    texts = ("Wireless revenue increased by 3.6% in 2024.", "Media revenue increased by 3.4% in 2024.")
+    assert passes(answer, *texts) is accepted
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [
+        ("Of the total warrants issued in August 2024, 842,000 were outstanding as of December 31, 2024.", True),
+        ("Of the total warrants issued in August 2024, 458,202 were outstanding as of December 31, 2024.", False),
+        ("Total warrants outstanding as of December 31, 2024 were 1,300,202.", True),
+        ("Total warrants outstanding as of December 31, 2024 were 842,000.", False),
+    ],
+)
+def test_a_row_that_is_a_period(answer: str, accepted: bool) -> None:
+    """A row of one month under a date has both, and the total of all months is no rival where the month is named."""
+    assert passes(answer, WARRANTS) is accepted
+
+
+@pytest.mark.parametrize(("number", "status"), [(1, "exact"), (2, "wrong_citation")])
+def test_b4_the_cited_source(number: int, status: str) -> None:
+    """B4: the figure stands in the source that the sentence cites; else the reason says in which."""
+    outcome = checked(f"Revenue was $5 million [{number}].", "Revenue was $5 million.", "Costs were $7 million.")
+    assert outcome.figures[0].status == status
+    assert outcome.figures[0].reason is None or "source 1" in outcome.figures[0].reason.detail
+
+
+@pytest.mark.parametrize(
+    ("question", "accepted"),
+    [("What was revenue in 2024?", True), ("How many lions live in the zoo?", False)],
+)
+def test_words_must_name_something_of_the_fact(question: str, accepted: bool) -> None:
+    """Unbound: neither sentence nor question shares a word with the figure's row, column or caption."""
+    outcome = checked("It was 4,132 million.", INCOME, question=question)
+    assert (outcome.verdict == "pass") is accepted
+
+
+def test_the_questions_words_bind_a_bare_answer() -> None:
+    """A bare figure is bound by what was asked, period and row."""
+    asked = "What was net income in 2023?"
+    assert statuses("455 million", INCOME, question=asked) == {"455 million": "exact"}
+    assert statuses("512 million", INCOME, question=asked) == {"512 million": "misbound"}
+    assert statuses("3,541 million", INCOME, question=asked) == {"3,541 million": "misbound"}
