@@ -243,6 +243,7 @@ def test_spelled_count_without_unit_is_soft_d8() -> None:
         ("[3](id=7)", "marker"),
         ("[p.3]", "marker"),
         ("briefing.pdf · P4·表格", "marker"),
+        ("two.pdf", "id"),
         ("Section 4.5", "ref"),
         ("section 4.2.1", "ref"),
         ("page 12", "ref"),
@@ -281,6 +282,11 @@ def test_list_numbers_d7() -> None:
     ]
 
 
+def test_page_mark_beside_chinese_characters_d7() -> None:
+    """Case D7: `P4·表格` is a mark, whatever character stands before it."""
+    assert [(each.raw, each.role) for each in lex("见P4·表格")] == [("P4·表格", "marker")]
+
+
 def test_bracketed_number_with_a_scale_is_a_figure() -> None:
     """`[812] million` hides no figure behind a citation marker."""
     assert ("812", "number", "812") in forms("Net profit was [812] million dollars.")
@@ -306,6 +312,8 @@ def test_lone_answer_is_no_enumerator() -> None:
         ("3月5日", "monthday", "--03-05"),
         ("Q3 2025", "period", "2025Q3"),
         ("third quarter of 2025", "period", "2025Q3"),
+        ("Third Quarter", "period", "--Q3"),
+        ("SECOND HALF", "period", "--H2"),
         ("2025年三季度", "period", "2025Q3"),
         ("2025年第三季度", "period", "2025Q3"),
         ("Q3", "period", "--Q3"),
@@ -369,6 +377,10 @@ def test_a_change_is_no_range(text: str) -> None:
         ("5天以内", "<=", False),
         ("100元以上", ">=", False),
         ("about 22,000", "", True),
+        ("approx 22,000", "", True),
+        ("not more than 5%", "<=", False),
+        ("大于5%", ">", False),
+        ("不大于5%", "<=", False),
         ("约41亿元", "", True),
         ("300人左右", "", True),
         ("exactly 5%", "", False),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 # A space that may stand inside a number (`1 234 567`): NBSP, thin, narrow and figure space all become this one.
 GROUP_SPACE = "\u00a0"
@@ -34,14 +35,18 @@ _ONE_TO_ONE = {
     ),
 }
 # `１，２３４` is one number, `$20，300美元` are two: the comma joins only full-width digits, and only groups of three.
-_FULL_WIDTH_GROUP = re.compile("(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
+_FULL_WIDTH_GROUP = re.compile("，(?<=[０-９]，)(?=[０-９]{3}(?![０-９]))")
+_FULL_WIDTH_DIGITS = frozenset("０１２３４５６７８９")
 
 
 class _Table(dict[int, str]):
     """A table for `str.translate` that decides each character once."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = mapped = _mapped(chr(code))
+        character = chr(code)
+        self[code] = mapped = _mapped(character)
+        if mapped == character and character not in _ZERO_WIDTH:
+            _STABLE.add(character)
         return mapped
 
 
@@ -55,14 +60,20 @@ def _mapped(character: str) -> str:
     return character
 
 
+# Characters that are known to stand for themselves: a text of them alone needs no table.
+_STABLE = {chr(code) for code in range(128)}
 _TABLE = _Table()
+_FEW = 8  # with more kinds of characters to map, one walk over the text is cheaper than a replacement of each
 
 
-@dataclass(frozen=True, slots=True)
-class Normalised:
-    """`text` as the lexer reads it. `offsets[i]` is where character i stands in the original; empty: at i itself."""
+class Normalised(NamedTuple):  # made for every text: a dataclass takes three times as long
+    """`text` as the lexer reads it. `offsets[i]` is where character i stands in the original; empty: at i itself.
+
+    `characters` are all that `text` has, and may be more.
+    """
 
     text: str
+    characters: AbstractSet[str]
     offsets: tuple[int, ...] = ()
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
@@ -74,10 +85,20 @@ class Normalised:
 
 def normalise(text: str) -> Normalised:
     """Full-width to ASCII, other scripts' digits to ASCII, spaces and dashes unified, zero-width characters dropped."""
-    if text.isascii():
-        return Normalised(text)
-    mapped = _FULL_WIDTH_GROUP.sub(",", text).translate(_TABLE)
-    if _ZERO_WIDTH.isdisjoint(mapped):
-        return Normalised(mapped)
-    kept = [index for index, character in enumerate(mapped) if character not in _ZERO_WIDTH]
-    return Normalised("".join(mapped[index] for index in kept), tuple(kept))
+    characters = set(text)
+    odd = characters - _STABLE
+    if not odd:
+        return Normalised(text, characters)
+    if not _FULL_WIDTH_DIGITS.isdisjoint(odd):
+        text = _FULL_WIDTH_GROUP.sub(",", text)
+    if len(odd) > _FEW:
+        text = text.translate(_TABLE)
+        characters = set(text)
+    else:
+        for character in odd:
+            text = text.replace(character, _TABLE[ord(character)])
+            characters.add(_TABLE[ord(character)])
+    if _ZERO_WIDTH.isdisjoint(odd):
+        return Normalised(text, characters)
+    kept = [index for index, character in enumerate(text) if character not in _ZERO_WIDTH]
+    return Normalised("".join(text[index] for index in kept), characters, tuple(kept))

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kb_qa.guardrails.affixes import suffix_at
 from kb_qa.guardrails.characters import normalise
-from kb_qa.guardrails.measures import NAMED_UNIT, SCALE_STATEMENT, named_unit, suffix_at
+from kb_qa.guardrails.measures import NAMED_UNIT, SCALE_STATEMENT, named_unit
 
 # Two units in one header: none of them is the cell's.
 AMBIGUOUS = frozenset({"?"})

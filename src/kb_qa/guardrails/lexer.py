@@ -8,65 +8,38 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
+from itertools import compress
+from operator import attrgetter
 
-from kb_qa.guardrails import dates, numerals, protected, qualifiers, shares, spelled
+from kb_qa.guardrails import cardinals, dates, numerals, protected, qualifiers, shares, spelled, traits
 from kb_qa.guardrails.characters import Normalised, normalise
-from kb_qa.guardrails.quantities import Quantity
+from kb_qa.guardrails.quantities import Quantity, amend
 
 _BLANK = "\x00"
+_START = attrgetter("start")
 _NUMERAL_CATEGORIES = frozenset({"Nd", "No", "Nl"})
-_NUMERAL_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_FLIPPED = bytes.maketrans(b"\x00\x01", b"\x01\x00")
+_NO_NUMERALS: set[str] = set()  # characters that are known to be none
 # Anything that a pass reads from: digits of any script and other numerals, and Chinese numerals.
-_NUMERAL = re.compile(
-    "[\\d\\[【]|[^\\x00-\\xa9\\u2010-\\u203a\\u3000-\\u3020\\u4e00-\\u9fff\\uff00-\\uff0f\\uff1a-\\uffef\\u00c0-\\u024f]"
-    "|[零一二三四五六七八九十百千万亿兆〇壹贰叁肆伍陆柒捌玖拾佰仟两廿卅半翻萬億兩貳參陸]"
-)
-# A piece of every English number word, and of the words of scales and periods. Most are in few other words.
-_WORD_PIECES = (
-    *(
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twel",
-        "teen",
-        "twenty",
-    ),
-    *("thirt", "fort", "fift", "hundred", "thousand", "illion", "dozen", "half", "halv", "third", "quart", "ninth"),
-    *(
-        "twice",
-        "thrice",
-        "fold",
-        "doubl",
-        "tripl",
-        "trebl",
-        "upl",
-        "digit",
-        "zero",
-        "lakh",
-        "crore",
-        "http",
-        "www",
-        "@",
-    ),
-)
-_DIGIT_OR_SIGN = re.compile(
-    r"(?a)\d|[²³¹⁰⁴-⁹₀-₉¼-¾⅐-\u218f①-⓿❶-➓㉈-㉟㊀-㊿\[【§№#]|[A-Za-z]:|://|@|www|'000|P\d|illions\b|thousands\b"
-)
 _CJK_NUMERAL = re.compile("[零一二三四五六七八九十百千万亿兆〇壹贰叁肆伍陆柒捌玖拾佰仟两廿卅半翻]")
-_DIGIT = re.compile(r"(?a)\d")
+_WORDS = traits.by_key(
+    (
+        (traits.MONTH_WORD, dates.MONTH_WORDS),
+        (traits.FISCAL_WORD, dates.FISCAL_WORDS),
+        (traits.NOON_WORD, dates.NOON_WORDS),
+        (traits.DECADE_MARK, "s"),
+        (traits.STANDARD_WORD, protected.STANDARD_WORDS),
+        (traits.REFERENCE_WORD, protected.REFERENCE_WORDS),
+        (traits.VERSION_WORD, protected.VERSION_WORDS),
+        (traits.SCALE_WORD, protected.SCALE_WORDS),
+        (traits.NUMBER_WORD, cardinals.NUMBER_WORDS),
+    )
+)
+_CHINESE = traits.PARTS | traits.TURN | traits.HALF_MARK | traits.ORDINAL_MARK | traits.VAGUE
+_PLANS = 4096  # of the passes for sets of traits; texts of one kind share a few dozen
 _NUMERAL_IN_ID = re.compile(r"(?a)[\d₀-₉Ⅰ-ↈ]")
-
-Read = Callable[[str], Iterable[Quantity]]
 
 
 def lex(text: str, *, locale: str = "") -> tuple[Quantity, ...]:
@@ -74,30 +47,30 @@ def lex(text: str, *, locale: str = "") -> tuple[Quantity, ...]:
 
     `locale` says which separator is the decimal one (`de`: the comma); empty: unknown, and `1.234` has two readings.
     """
-    if _NUMERAL.search(text) is None and not _may_have_words(text):
-        return ()  # many sentences hold no numeral at all, and cost nothing more
     normalised = normalise(text)
     page = _Page(normalised.text)
-    for read in _passes(normalised.text, locale):
+    for read in _passes(traits.traits_of(normalised.text, normalised.characters, _WORDS), locale):
         page.take(read)
-    found = qualifiers.qualified(normalised.text, sorted(page.found, key=lambda quantity: quantity.start))
-    return tuple(_in_original(text, quantity, normalised.original_span) for quantity in found)
+    if not page.found:
+        return ()
+    page.found.sort(key=_START)
+    found = qualifiers.qualified(normalised.text, page.found)
+    return tuple(_in_original(text, quantity, normalised) for quantity in found)
 
 
 def uncovered(text: str, quantities: Iterable[Quantity]) -> tuple[tuple[int, int], ...]:
     """The spans of numerals that lie in no quantity: homoglyphs, tricks and gaps of the grammar (invariant I2).
 
-    Numerals are the characters of category Nd, No and Nl, English number words (a bare "one" is a pronoun), and Chinese
-    numerals with a unit.
+    Numerals are the characters of category Nd, No and Nl, English number words, and Chinese numerals with a unit.
     """
     covered = bytearray(len(text))
     for quantity in quantities:
         covered[quantity.start : quantity.end] = b"\x01" * (quantity.end - quantity.start)
-    gaps = [(index, index + 1) for index in _numeral_positions(text) if not covered[index]]
+    gaps = [(index, index + 1) for index in _numerals_outside(text, covered)]
     normalised = normalise(text)
-    for match in spelled.ENGLISH_WORD.finditer(normalised.text):
+    for match in _number_words(normalised.text):
         start, end = normalised.original_span(*match.span())
-        if match[0].lower() != "one" and covered.find(0, start, end) >= 0:
+        if covered.find(0, start, end) >= 0:
             gaps.append((start, end))
     if _CJK_NUMERAL.search(normalised.text):
         gaps += _unread_chinese(covered, normalised)
@@ -114,12 +87,21 @@ def _unread_chinese(covered: bytearray, normalised: Normalised) -> Iterator[tupl
         yield normalised.original_span(start, end)
 
 
-def _numeral_positions(text: str) -> Iterator[int]:
-    for match in _DIGIT.finditer(text):
-        yield match.start()
-    for match in _NUMERAL_NOT_ASCII.finditer(text):
-        if unicodedata.category(match[0]) in _NUMERAL_CATEGORIES:
-            yield match.start()
+def _number_words(text: str) -> Iterator[re.Match[str]]:
+    """English number words; a bare "one" is a pronoun."""
+    if not cardinals.NUMBER_WORDS.isdisjoint(traits.WORD.findall(text.lower())):
+        for match in cardinals.ENGLISH_WORD.finditer(text):
+            if match[0].lower() != "one":
+                yield match
+
+
+def _numerals_outside(text: str, covered: bytearray) -> Iterator[int]:
+    """Where characters of category Nd, No and Nl stand that are not covered."""
+    outside = set(compress(text, covered.translate(_FLIPPED))) - _NO_NUMERALS
+    found = {character for character in outside if unicodedata.category(character) in _NUMERAL_CATEGORIES}
+    _NO_NUMERALS.update(outside - found)
+    if found:
+        yield from (index for index, each in enumerate(text) if each in found and not covered[index])
 
 
 def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -132,47 +114,25 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(merged)
 
 
-def _may_have_words(text: str) -> bool:
-    lowered = text.lower()
-    return any(piece in lowered for piece in _WORD_PIECES)
-
-
-def _passes(text: str, locale: str) -> Iterator[Read]:
-    """The passes that can find anything in `text`, in the order in which they own a span."""
-    cjk = "第" in text or _CJK_NUMERAL.search(text) is not None
-    digits = _DIGIT_OR_SIGN.search(text) is not None
-    if digits or cjk:
-        yield protected.enumerators
-        yield from protected.before_dates(text)
-    if digits or cjk or "quarter" in text or "half" in text.lower():
-        yield from _date_passes(text)
-    if digits:
-        yield from protected.after_dates(text)
-    if cjk:
-        yield spelled.chinese
-        yield spelled.mixed
-    if digits:
-        yield from _number_passes(text, locale)
-    if cjk:
-        yield spelled.chinese_numerals
-    if _may_have_words(text):
-        yield spelled.english
-        yield shares.english_shares
-    if digits and protected.may_have_names(text):
-        yield protected.remaining_names
-
-
-def _number_passes(text: str, locale: str) -> Iterator[Read]:
-    if "/" in text:
-        yield numerals.fractions
-    yield lambda page: numerals.numbers(page, locale=locale)
-    if not text.isascii():
-        yield numerals.vulgar_fractions
-
-
-def _date_passes(text: str) -> Iterator[Read]:
-    for pattern, reading in dates.read(text):
-        yield lambda page, pattern=pattern, reading=reading: dates.periods(page, pattern, reading)  # type: ignore[misc]
+@lru_cache(maxsize=_PLANS)
+def _passes(bits: int, locale: str) -> tuple[protected.Read, ...]:
+    """The passes that can find anything in a text of these traits, in the order in which they own a span."""
+    found = [*protected.before_dates(bits), *dates.readers(bits), *protected.after_dates(bits)]
+    if bits & traits.NUMERAL and bits & _CHINESE:
+        found.append(partial(spelled.chinese, bits))
+    if bits & traits.DIGIT:
+        found += [spelled.mixed] if bits & traits.POWER else []
+        found += [numerals.fractions] if bits & traits.SLASH else []
+        found.append(partial(numerals.numbers, locale=locale))
+    if bits & traits.VULGAR:
+        found.append(numerals.vulgar_fractions)
+    if bits & traits.NUMERAL and bits & (traits.CHINESE_DIGIT | traits.HALF_MARK):
+        found.append(spelled.chinese_numerals)
+    if bits & traits.NUMBER_WORD:
+        found += [cardinals.english, shares.english_shares]
+    if bits & traits.DIGIT and bits & traits.LETTER:
+        found.append(protected.remaining_names)
+    return tuple(found)
 
 
 class _Page:
@@ -183,19 +143,22 @@ class _Page:
         self.owned = bytearray(len(text))
         self.found: list[Quantity] = []
 
-    def take(self, read: Read) -> None:
-        taken = [quantity for quantity in read(self.text) if self._own(quantity)]
+    def take(self, read: protected.Read) -> None:
+        taken = []
+        for quantity in read(self.text):
+            start, end = quantity.start, quantity.end
+            if self.owned.find(1, start, end) < 0:
+                self.owned[start:end] = b"\x01" * (end - start)
+                taken.append((start, end))
+                if quantity.role != "id" or _has_numeral(str(quantity.value)):
+                    self.found.append(quantity)
         if taken:
-            # A link or file name without a numeral is owned, so that nobody reads into it, and asserts nothing.
-            self.found.extend(each for each in taken if each.role != "id" or _NUMERAL_IN_ID.search(str(each.value)))
-            self.text = _blanked(self.text, sorted(quantity.span for quantity in taken))
+            self.text = _blanked(self.text, sorted(taken))
 
-    def _own(self, quantity: Quantity) -> bool:
-        start, end = quantity.span
-        if self.owned.find(1, start, end) >= 0:
-            return False
-        self.owned[start:end] = b"\x01" * (end - start)
-        return True
+
+def _has_numeral(name: str) -> bool:
+    """A link or file name without a numeral is owned, so that nobody reads into it, and asserts nothing."""
+    return _NUMERAL_IN_ID.search(name) is not None or any(_number_words(name))
 
 
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
@@ -206,10 +169,9 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def _in_original(text: str, quantity: Quantity, original_span: Callable[[int, int], tuple[int, int]]) -> Quantity:
-    start, end = original_span(*quantity.span)
-    if (start, end) != quantity.span:
-        return replace(quantity, start=start, end=end, raw=text[start:end])
-    # The quantity is new and nobody else's yet: filling its last field costs a tenth of a copy.
-    object.__setattr__(quantity, "raw", text[start:end])
-    return quantity
+def _in_original(text: str, quantity: Quantity, normalised: Normalised) -> Quantity:
+    start, end = quantity.start, quantity.end
+    if normalised.offsets:
+        start, end = normalised.original_span(start, end)
+        amend(quantity, start=start, end=end)
+    return amend(quantity, raw=text[start:end])

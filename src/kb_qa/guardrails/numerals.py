@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
+from string import ascii_letters
+from string import digits as ascii_digits
+from typing import NamedTuple
 
-from kb_qa.guardrails.characters import GROUP_SPACE
-from kb_qa.guardrails.measures import (
+from kb_qa.guardrails.affixes import (
+    CURRENCY_LAST,
     Suffix,
     basis_at,
     currency_before,
@@ -16,6 +19,7 @@ from kb_qa.guardrails.measures import (
     scale_at,
     suffix_at,
 )
+from kb_qa.guardrails.characters import GROUP_SPACE
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, SignSource, interval
 
 DECIMAL_COMMA_LOCALES = frozenset({"de", "fr", "es", "it", "pt", "nl", "ru", "pl", "tr", "id", "sv", "da", "nb", "fi"})
@@ -51,14 +55,20 @@ _VULGAR_THIRDS = {"⅓": "1/3", "⅔": "2/3", "⅙": "1/6", "⅚": "5/6", "⅐":
 _VULGARS = re.compile(f"[{''.join(_VULGAR)}{''.join(_VULGAR_THIRDS)}]")
 _SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _ORDINAL = re.compile(r"(?ai)(?:st|nd|rd|th)(?![A-Za-z0-9])")
-_WORD_GOES_ON = re.compile(r"(?a)[A-Za-z0-9_]")
+_RUN = re.compile(r"(?a)\d+")
+_RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
+_CHANGES_DIGITS = frozenset(f"sSnNrRtTeE×x* \u00a0{''.join(_RAISED)}{''.join(_VULGAR)}")
+_TWO_READINGS = re.compile(r"(?a)[1-9]\d{0,2}[.,]\d{3}")
+# The last characters of signs, parentheses and currencies before a number, and of the space between.
+_FRONTS = CURRENCY_LAST | frozenset("-+( \u00a0负")
+_SPACED = re.compile(rf"[ '{GROUP_SPACE}]")
+_WORD_CHARACTERS = frozenset(f"{ascii_letters}{ascii_digits}_")
 _CELL_OPEN = re.compile(r"(?:\A|[|\n：:])[ \t]{0,8}$")
 _CELL_CLOSE = re.compile(r"[ \t]*(?:[|\n]|$)")
 _WORD_MINUS = re.compile(r"(?ai)(?:负|minus |negative )$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Front:
+class _Front(NamedTuple):
     """What stands before the digits."""
 
     start: int
@@ -68,8 +78,7 @@ class _Front:
     parenthesis: int = -1  # where an opening parenthesis stands, if it may be part of the number
 
 
-@dataclass(frozen=True, slots=True)
-class _Tail:
+class _Tail(NamedTuple):
     """What stands after the digits."""
 
     scale: int
@@ -80,6 +89,7 @@ class _Tail:
 _Value = tuple[Decimal, Decimal, tuple[Decimal, ...]]  # value, quantum, readings
 
 
+@lru_cache(maxsize=64)
 def uses_decimal_comma(locale: str) -> bool:
     return locale.split("-")[0].split("_")[0].lower() in DECIMAL_COMMA_LOCALES
 
@@ -88,13 +98,18 @@ def numbers(text: str, *, locale: str = "") -> Iterator[Quantity]:
     """Every number in digits, left to right; `text` has what other passes own blanked out."""
     pattern = _BODY_COMMA if uses_decimal_comma(locale) else _BODY
     position = 0
-    while (match := pattern.search(text, position)) is not None:
-        quantity = _number(text, match, locale)
-        if quantity is None:
-            position = match.end()
+    while (run := _RUN.search(text, position)) is not None:
+        # A number starts where a run of digits does, or at a point before it.
+        start = run.start()
+        match = pattern.match(text, start - 1) if position < start and text[start - 1] == "." else None
+        match = match or pattern.match(text, start)
+        if match is None:
+            position = run.end()
             continue
-        yield quantity
-        position = max(quantity.end, match.end())
+        quantity = _number(text, match.start(), match.end(), locale)
+        position = max(quantity.end, match.end()) if quantity is not None else match.end()
+        if quantity is not None:
+            yield quantity
 
 
 def fractions(text: str) -> Iterator[Quantity]:
@@ -110,25 +125,31 @@ def vulgar_fractions(text: str) -> Iterator[Quantity]:
         yield Quantity("number", value, match.start(), match.end(), quantum=Decimal("0.001"))
 
 
-def _number(text: str, match: re.Match[str], locale: str) -> Quantity | None:
-    start, end = match.span("body")
-    value, quantum, readings = _body_value(match["body"], locale)
-    ordinal = _ORDINAL.match(text, end)
-    if ordinal:
-        return Quantity("ordinal", value, start, ordinal.end())
-    raised = _SUPERSCRIPT.match(text, end) if match["body"] == "10" else None
-    exponent = _EXPONENT.match(text, end)
+def _number(text: str, start: int, end: int, locale: str) -> Quantity | None:
+    """The quantity whose digits are `[start, end)`; None where they are part of a word."""
+    body = text[start:end]
+    number = _body_value(body, locale)
+    if text[end : end + 1] in _CHANGES_DIGITS:
+        ordinal = _ORDINAL.match(text, end)
+        if ordinal:
+            return Quantity("ordinal", number[0], start, ordinal.end())
+        end, number = _raised(text, end, body, number)
+    return _finished(text, _front(text, start), end, number)
+
+
+def _raised(text: str, end: int, body: str, number: _Value) -> tuple[int, _Value]:
+    """Where the number ends with its exponent or vulgar fraction, and what it then is."""
+    value, quantum, _ = number
+    raised = _SUPERSCRIPT.match(text, end) if body == "10" else None
     if raised:
-        value = quantum = _power(ONE, int(raised[0].translate(_SUPERSCRIPT_DIGITS)))
-        end, readings = raised.end(), ()
-    elif exponent:
+        value = _power(ONE, int(raised[0].translate(_SUPERSCRIPT_DIGITS)))
+        return raised.end(), (value, value, ())
+    if exponent := _EXPONENT.match(text, end):
         printed = exponent["e"] or exponent["caret"] or exponent["sup"].translate(_SUPERSCRIPT_DIGITS)
-        value, quantum = _power(value, int(printed)), _power(quantum, int(printed))
-        end, readings = exponent.end(), ()
-    elif text[end : end + 1] in _VULGAR:
-        value, quantum = CONTEXT.add(value, Decimal(_VULGAR[text[end]])), Decimal("0.001")
-        end, readings = end + 1, ()
-    return _finished(text, _front(text, start), end, (value, quantum, readings))
+        return exponent.end(), (_power(value, int(printed)), _power(quantum, int(printed)), ())
+    if text[end] in _VULGAR:
+        return end + 1, (CONTEXT.add(value, Decimal(_VULGAR[text[end]])), Decimal("0.001"), ())
+    return end, number
 
 
 def _finished(text: str, front: _Front, end: int, number: _Value) -> Quantity | None:
@@ -137,7 +158,7 @@ def _finished(text: str, front: _Front, end: int, number: _Value) -> Quantity | 
         negative = _in_parentheses(text, front, end, number)
         if negative is not None:
             return negative
-        front = replace(front, start=front.parenthesis + 1, parenthesis=-1)
+        front = front._replace(start=front.parenthesis + 1, parenthesis=-1)
     tail = _tail(text, end, money=bool(front.currency))
     if _word_goes_on(text, tail.end):
         # `2019 €m`: the unit is none, and the number stands alone, unless its own word goes on (`5abc`).
@@ -149,7 +170,7 @@ def _finished(text: str, front: _Front, end: int, number: _Value) -> Quantity | 
 
 def _word_goes_on(text: str, position: int) -> bool:
     """Whether a Latin word or number is cut at `position`; a Chinese unit ends wherever it stands (`15日16时`)."""
-    return bool(_WORD_GOES_ON.match(text[position - 1 : position]) and _WORD_GOES_ON.match(text, position))
+    return text[position : position + 1] in _WORD_CHARACTERS and text[position - 1 : position] in _WORD_CHARACTERS
 
 
 def _in_parentheses(text: str, front: _Front, end: int, number: _Value) -> Quantity | None:
@@ -168,7 +189,7 @@ def _in_parentheses(text: str, front: _Front, end: int, number: _Value) -> Quant
     grouped = "," in text[front.parenthesis : end]
     if not (money or suffix.currency or grouped or scale or _is_cell(text, front.start, outer.end)):
         return None
-    return _built(text, replace(front, sign=-1, source="paren"), _Tail(scale, suffix, outer.end), number)
+    return _built(text, front._replace(sign=-1, source="paren"), _Tail(scale, suffix, outer.end), number)
 
 
 def _is_cell(text: str, start: int, end: int) -> bool:
@@ -182,26 +203,30 @@ def _tail(text: str, end: int, *, money: bool) -> _Tail:
         # `20多亿元`: the scale stands behind the mark.
         scale, after = scale_at(text, end + 1, money=money)
         more, end = bool(scale), after if scale else end
-    footnote = _SUPERSCRIPT.match(text, end)
+    footnote = _SUPERSCRIPT.match(text, end) if text[end : end + 1] in _RAISED else None
     if footnote:
         end = footnote.end()
         if not scale:
             scale, end = scale_at(text, end, money=money)  # `250⁹ million`
     suffix = suffix_at(text, end) or Suffix("number", end)
-    return _Tail(scale, replace(suffix, more=suffix.more or more), suffix.end)
+    if more and not suffix.more:
+        suffix = suffix._replace(more=True)
+    return _Tail(scale, suffix, suffix.end)
 
 
 def _built(text: str, front: _Front, tail: _Tail, number: _Value) -> Quantity:
     value, quantum, readings = number
-    half = None if tail.scale else half_at(text, tail.suffix, tail.end)
+    half = half_at(text, tail.suffix, tail.end) if not tail.scale and text[tail.end : tail.end + 1] == "半" else None
     if half is not None:
         tail = _Tail(0, half, half.end)
         value, quantum, readings = CONTEXT.add(value, Decimal("0.5")), Decimal("0.1"), ()
     currency = _one_currency(front.currency, tail.suffix.currency)
     kind: Kind = "money" if currency and tail.suffix.kind not in {"percent", "pp", "multiple"} else tail.suffix.kind
-    factor = CONTEXT.multiply(tail.suffix.factor, _power(ONE, tail.scale))
-    signed = CONTEXT.minus(factor) if front.sign < 0 else factor
-    value, quantum = CONTEXT.multiply(value, signed), CONTEXT.multiply(quantum, factor)
+    if tail.scale or tail.suffix.factor is not ONE or front.sign < 0 or tail.end - front.start > CONTEXT.prec:
+        factor = CONTEXT.multiply(tail.suffix.factor, _power(ONE, tail.scale))
+        signed = CONTEXT.minus(factor) if front.sign < 0 else factor
+        value, quantum = CONTEXT.multiply(value, signed), CONTEXT.multiply(quantum, factor)
+        readings = tuple(CONTEXT.multiply(each, signed) for each in readings)
     low, high = interval(value, quantum)
     return Quantity(
         kind,
@@ -218,7 +243,7 @@ def _built(text: str, front: _Front, tail: _Tail, number: _Value) -> Quantity:
         sign=front.sign,
         sign_source=front.source,
         bound=">" if tail.suffix.more else "",
-        readings=tuple(CONTEXT.multiply(each, signed) for each in readings),
+        readings=readings,
     )
 
 
@@ -242,6 +267,8 @@ def _one_currency(prefix: str, suffix: str) -> str:
 
 def _front(text: str, start: int) -> _Front:
     """Sign, currency and parenthesis before `start`, in any of their printed orders."""
+    if text[start - 1 : start] not in _FRONTS:
+        return _Front(start)
     position, currency, sign, parenthesis = start, "", 0, -1
     source: SignSource = "none"
     for _ in range(4):
@@ -271,14 +298,16 @@ def _may_be_sign(text: str, position: int) -> bool:
     return not (before.isascii() and (before.isalnum() or before in ")%_.]\x00")) and before != "年"
 
 
-def _body_value(body: str, locale: str) -> tuple[Decimal, Decimal, tuple[Decimal, ...]]:
+def _body_value(body: str, locale: str) -> _Value:
     """(value, quantum, readings) of the digits of one number."""
+    if body.isdigit():
+        return Decimal(body), ONE, ()
     comma = uses_decimal_comma(locale) or _comma_is_decimal(body)
-    digits = re.sub(rf"[ '{GROUP_SPACE}]", "", body)
+    digits = _SPACED.sub("", body)
     digits = digits.replace(".", "").replace(",", ".") if comma else digits.replace(",", "")
     value = Decimal(digits)
     quantum = _power(ONE, -len(digits.partition(".")[2]))
-    if not locale and re.fullmatch(r"(?a)[1-9]\d{0,2}[.,]\d{3}", body):
+    if not locale and _TWO_READINGS.fullmatch(body):
         other = body.replace(".", "") if "." in body else body.replace(",", ".")
         return value, quantum, (value, Decimal(other))
     return value, quantum, ()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from kb_qa.guardrails import traits
+from kb_qa.guardrails.affixes import scale_at, suffix_at
 from kb_qa.guardrails.dates import small_number
-from kb_qa.guardrails.measures import COUNTED_AHEAD, scale_at, suffix_at
+from kb_qa.guardrails.measures import COUNTED_AHEAD
 from kb_qa.guardrails.quantities import Kind, Quantity, Role
+
+Read = Callable[[str], Iterable[Quantity]]
 
 # What makes a bracketed or numbered thing a figure after all: `[812] million`, `Level 5%`.
 _NO_QUANTITY = (
@@ -63,10 +67,14 @@ _STANDARDS = re.compile(
 _REFERENCES = re.compile(
     rf"(?ai)(?<![A-Za-z])(?:{_WORDS})[ \u00a0]?{_REF_NUMBER}(?![\d%]|[.,]\d|[A-Za-z]){_NO_QUANTITY}"
     rf"(?:(?:, ?| ?[-–] ?| and | to | or ){_REF_NUMBER}(?![\d%]|[.,]\d|[A-Za-z]){_NO_QUANTITY}){{0,4}}"
-    r"|(?:§{1,2}|№|#) ?\d{1,4}(?:\.\d{1,3}){0,4}"
-    rf"|第 ?(?:{_CJK_NUMBER})(?:\.\d{{1,3}}){{0,3}} ?(?:[章条款页节编篇卷期号]|部分|附件|步(?!骤)|步骤|阶段|层级)"
-    rf"|(?:图|表|附注|附件|附录|注|式|步骤|阶段|页码|图表) ?(?:{_REF_NUMBER}"
-    rf"|[一二三四五六七八九十]{{1,3}}(?![0-9个家种类项年月]))(?![\d%]|[.,]\d){_NO_QUANTITY}"
+)
+# One class of first characters, and what each goes on with: the search leaps from one of them to the next.
+_LABELS = re.compile(
+    r"(?a)[§№#第图表附注式步阶页](?:"
+    r"(?<=[§№#])(?:(?<=§)§)? ?\d{1,4}(?:\.\d{1,3}){0,4}"
+    rf"|(?<=第) ?(?:{_CJK_NUMBER})(?:\.\d{{1,3}}){{0,3}} ?(?:[章条款页节编篇卷期号]|部分|附件|步(?!骤)|步骤|阶段|层级)"
+    rf"|(?:(?<=[图表注式])|(?<=附)[注件录]|(?<=步)骤|(?<=阶)段|(?<=页)码|(?<=图)表) ?(?:(?i:{_REF_NUMBER})"
+    rf"|[一二三四五六七八九十]{{1,3}}(?![0-9个家种类项年月]))(?![\d%]|[.,]\d)(?i:{_NO_QUANTITY}))"
 )
 _SCALE_HEADS = re.compile(
     r"(?ai)(?:RMB|US\$|HK\$|\$|£|€|¥|人民币)?'000s?|\bin (?:thousands|millions|billions|trillions)\b"
@@ -104,20 +112,28 @@ _GOES_ON = re.compile(
 _LOWER_PLURAL = re.compile(r"(?a)\s?(?:[a-z]{2,20} ){0,2}[a-z]{2,20}s\b")
 _LOWER_WORD = re.compile("(?a) [a-z]")
 
-# Quick looks before the long patterns: each is true wherever its pattern can match.
-_MAY_BE_MARKER = re.compile(r"[\[【①-⓿㉑-㊿❶-➓]|\bP\d")
-_MAY_BE_LINK = re.compile(r"(?ai)@|//|www\.|\.(?:pdf|doc|xls|ppt|htm|md|csv|txt|png|jp)")
-_MAY_BE_PHONE = re.compile(r"(?a)\+\d|\d\)? ?\d{2,3}-\d|\d{3}-\d{3}|\d{11}")
-_MAY_BE_STANDARD = re.compile(r"(?a)[A-Za-z]-?\d|\d-[KQF]|\d\([a-z]|24/7|\d[GD]\b|沪深|中证|上证")
-_MAY_BE_REFERENCE = re.compile("[§№#第图表注件录式骤段码]")
-_MAY_BE_VERSION = re.compile(r"(?ai)\d\.\d{1,5}\.\d|(?<![a-z])v(?:er\.?|ersion)? ?\d|release|版本")
-_MAY_BE_NAME = re.compile(r"(?a)[A-Za-z][-_/]?[0-9₀-₉]|\d[A-Za-z|]|\d[,.]{0,2}[lIOo|]|[Ⅰ-ↈ]")
+# Quick looks before the long patterns: each is true wherever its pattern can match, and begins with a rare character.
+_MAY_BE_PAGE = re.compile(r"P\d")
+_MAY_BE_LINK = re.compile(r"(?a)\.(?:(?<=[Ww][Ww][Ww]\.)|(?i:pdf|doc|xls|ppt|htm|md|csv|txt|png|jp))")
+_MAY_BE_PHONE = re.compile(r"(?a)\d(?:(?<=\+\d)|\)? ?\d{2,3}-\d|\d{2}-\d{3}|\d{10})")
+_MAY_BE_LONG = re.compile(r"(?a)\d{11}")
+_MAY_BE_STANDARD = re.compile(r"(?a)\d(?:-[KQF]|\([a-z]|[GD]\b|/7)")
+_MAY_BE_VERSION = re.compile(r"(?a)\d\.\d{1,5}\.\d")
+_MAY_BE_NAME = re.compile(r"(?a)[0-9₀-₉](?:(?<=[A-Za-z].)|(?<=[A-Za-z][-_/].)|[A-Za-z|]|[,.]{1,12}[lIOo|])|[Ⅰ-ↈ]")
+_MAY_BE_TOKEN = re.compile(r"(?a)\d(?:(?<=[A-Za-z].)|[A-Za-z])")
 _WORD_BEFORE_DIGIT = re.compile(r"(?a)(?<![A-Za-z])([A-Za-z&]{1,12}\.?)[ \u00a0-]?\d")
-_REFERENCE_WORDS = frozenset(
+REFERENCE_WORDS = frozenset(
     word
     for form in re.sub(r"[\\.]", "", _WORDS).split("|")
     for word in {form.replace("?", ""), re.sub(r".\?", "", form)}
 )
+STANDARD_WORDS = frozenset(
+    word.lower()
+    for form in f"{_STANDARD_BODIES}|{_NAMED_NUMBERS}".split("|")
+    for word in {form.replace("?", ""), re.sub(r".\?", "", form), form.rpartition("&")[2]}
+)
+VERSION_WORDS = frozenset({"v", "ver", "version", "release"})
+SCALE_WORDS = frozenset({"thousands", "millions", "billions", "trillions"})
 
 
 def markers(text: str) -> Iterator[Quantity]:
@@ -181,41 +197,67 @@ def is_counting_label(text: str, start: int, end: int, *, strict: bool) -> bool:
     return counts_at(text, end) or (strict and _LOWER_PLURAL.match(text, end) is not None)
 
 
-def before_dates(text: str) -> Iterator[Callable[[str], Iterator[Quantity]]]:
-    """Markers, links, phones, standards and references: those passes that can find anything in `text`."""
-    if _MAY_BE_MARKER.search(text):
+def before_dates(bits: int) -> Iterator[Read]:
+    """Enumerators, markers, links, phones, standards and references: those passes that a text of these traits needs."""
+    digits, numerals = bits & traits.DIGIT, bits & (traits.DIGIT | traits.NUMERAL)
+    if numerals:
+        yield enumerators
+    if bits & traits.MARK:
         yield markers
-    before = {match[1].lower().rstrip(".") for match in _WORD_BEFORE_DIGIT.finditer(text)}
-    if _MAY_BE_LINK.search(text):
-        yield _READ_LINKS
-    if _MAY_BE_PHONE.search(text):
-        yield _READ_PHONES
-    if before or _MAY_BE_STANDARD.search(text):
-        yield _READ_STANDARDS
-    if not before.isdisjoint(_REFERENCE_WORDS) or _MAY_BE_REFERENCE.search(text):
-        yield _READ_REFERENCES
-    if "000" in text or "ions" in text.lower() or "thousands" in text.lower():
+    elif digits and bits & traits.LETTER:
+        yield _page_marks
+    if bits & (traits.AT | traits.SLASH) or (bits & traits.DOT and bits & traits.LETTER):
+        yield _links
+    if digits:
+        yield _READ_PHONES if bits & (traits.PLUS | traits.DASH) else _READ_LONG
+    if digits and bits & (traits.STANDARD_WORD | traits.INDEX | traits.LETTER | traits.SLASH):
+        yield _READ_STANDARDS if bits & (traits.STANDARD_WORD | traits.INDEX) else _READ_FORMS
+    yield from _referring(bits)
+
+
+def _referring(bits: int) -> Iterator[Read]:
+    digits, numerals = bits & traits.DIGIT, bits & (traits.DIGIT | traits.NUMERAL)
+    if digits and bits & traits.REFERENCE_WORD:
+        yield _references
+    if numerals and bits & traits.LABEL:
+        yield _READ_LABELS
+    if bits & (traits.QUOTE | traits.SCALE_WORD):
         yield _READ_SCALE_HEADS
 
 
-def after_dates(text: str) -> Iterator[Callable[[str], Iterator[Quantity]]]:
+def after_dates(bits: int) -> Iterator[Read]:
     """Versions, ids and footnote marks: `31.03.2025` is a date first, `Q3` a quarter."""
-    if _MAY_BE_VERSION.search(text):
-        yield _READ_VERSIONS
-    if may_have_names(text):
+    if bits & traits.DIGIT:
+        if bits & (traits.VERSION_WORD | traits.EDITION):
+            yield _READ_VERSIONS
+        elif bits & traits.DOT:
+            yield _READ_DOTTED
+    if bits & traits.ROMAN or (bits & (traits.DIGIT | traits.LOWERED) and bits & (traits.LETTER | traits.BAR)):
         yield _READ_NAMES
-    if "(" in text or not text.isascii():
+    if bits & traits.RAISED or (bits & traits.OPEN and bits & traits.DIGIT):
         yield footnotes
 
 
-def may_have_names(text: str) -> bool:
-    return _MAY_BE_NAME.search(text) is not None
+def _page_marks(text: str) -> Iterator[Quantity]:
+    return markers(text) if _MAY_BE_PAGE.search(text) else iter(())
 
 
-def _reader(pattern: re.Pattern[str], kind: Kind, role: Role) -> Callable[[str], Iterator[Quantity]]:
+def _links(text: str) -> Iterator[Quantity]:
+    return _READ_LINKS(text) if "@" in text or "//" in text or _MAY_BE_LINK.search(text) else iter(())
+
+
+def _references(text: str) -> Iterator[Quantity]:
+    before = {match[1].lower().rstrip(".") for match in _WORD_BEFORE_DIGIT.finditer(text)}
+    return iter(()) if before.isdisjoint(REFERENCE_WORDS) else _READ_REFERENCES(text)
+
+
+def _reader(
+    pattern: re.Pattern[str], kind: Kind, role: Role, needed: re.Pattern[str] | None = None
+) -> Callable[[str], Iterator[Quantity]]:
     def read(text: str) -> Iterator[Quantity]:
-        for match in pattern.finditer(text):
-            yield _quantity(match.start(), match.end(), kind, role, match[0])
+        if needed is None or needed.search(text):
+            for match in pattern.finditer(text):
+                yield _quantity(match.start(), match.end(), kind, role, match[0])
 
     return read
 
@@ -225,13 +267,17 @@ def _quantity(start: int, end: int, kind: Kind, role: Role, value: str) -> Quant
 
 
 _READ_LINKS = _reader(_LINKS, "id", "id")
-_READ_PHONES = _reader(_PHONES, "id", "id")
+_READ_PHONES = _reader(_PHONES, "id", "id", _MAY_BE_PHONE)
+_READ_LONG = _reader(_PHONES, "id", "id", _MAY_BE_LONG)
 _READ_STANDARDS = _reader(_STANDARDS, "id", "id")
+_READ_FORMS = _reader(_STANDARDS, "id", "id", _MAY_BE_STANDARD)
 _READ_REFERENCES = _reader(_REFERENCES, "ref", "ref")
+_READ_LABELS = _reader(_LABELS, "ref", "ref")
 _READ_SCALE_HEADS = _reader(_SCALE_HEADS, "ref", "ref")
 _READ_VERSIONS = _reader(_VERSIONS, "id", "id")
-_READ_NAMES = _reader(_NAMES, "id", "id")
-_READ_REMAINING = _reader(_REMAINING, "id", "id")
+_READ_DOTTED = _reader(_VERSIONS, "id", "id", _MAY_BE_VERSION)
+_READ_NAMES = _reader(_NAMES, "id", "id", _MAY_BE_NAME)
+_READ_REMAINING = _reader(_REMAINING, "id", "id", _MAY_BE_TOKEN)
 
 
 def remaining_names(text: str) -> Iterator[Quantity]:

@@ -4,58 +4,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
+from typing import Literal
 
-from kb_qa.guardrails.quantities import CONTEXT, Bound, Quantity, interval, plain
+from kb_qa.guardrails.quantities import CONTEXT, Bound, Quantity, amend, interval, plain
 
 _LEFT_WINDOW, _RIGHT_WINDOW = 24, 4
+_WIDEST_GAP = 5
 _RANGED = frozenset({"money", "count", "measure", "number", "percent", "pp", "multiple", "duration"})
 
-_APPROXIMATE = re.compile(
-    r"(?ai)(?:(?<![a-z])(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|c\.|some|an estimated"
-    r"|close to)|[~≈]|约为?|大约|大概|将近|接近|近)\s?$"
+# What the last words before a number say of it; `~`: approximate.
+_MEANINGS: tuple[tuple[Literal["~", ">=", "<=", ">", "<"], str], ...] = (
+    ("~", "about|around|approximately|approx|approx.|roughly|nearly|almost|circa|ca.|c.|some|an estimated|close to"),
+    ("~", "~|≈|约|约为|大约|大概|将近|接近|近"),
+    (">=", "at least|no less than|not less than|no fewer than|minimum of|不低于|不少于|不小于|至少|≥"),
+    ("<=", "up to|at most|no more than|not more than|not exceeding|maximum of|within"),
+    ("<=", "不超过|不高于|不多于|不大于|至多|最多|≤"),
+    (">", "more than|over|above|exceed|exceeds|exceeded|exceeding|greater than|in excess of|upwards of"),
+    (">", "逾|超过|超出|超|高于|多于|大于|突破|>"),
+    ("<", "less than|under|below|fewer than|lower than|低于|少于|小于|不足|不到|<"),
 )
-_BOUNDS: tuple[tuple[Bound, re.Pattern[str]], ...] = (
-    (
-        ">=",
-        re.compile(
-            r"(?ai)(?:(?<![a-z])(?:at least|no less than|not less than|no fewer than|minimum of)"
-            r"|不低于|不少于|不小于|至少|≥)\s?$"
-        ),
-    ),
-    (
-        "<=",
-        re.compile(
-            r"(?ai)(?:(?<![a-z])(?:up to|at most|no more than|not more than|not exceeding|maximum of"
-            r"|within)|不超过|不高于|不多于|不大于|至多|最多|≤)\s?$"
-        ),
-    ),
-    (
-        ">",
-        re.compile(
-            r"(?ai)(?:(?<![a-z])(?:more than|over|above|exceed(?:s|ed|ing)?|greater than|in excess of"
-            r"|upwards of)|逾|超过|超出|超|高于|多于|大于|突破|>)\s?$"
-        ),
-    ),
-    (
-        "<",
-        re.compile(
-            r"(?ai)(?:(?<![a-z])(?:less than|under|below|fewer than|lower than)|低于|少于|小于|不足"
-            r"|不到|<)\s?$"
-        ),
-    ),
-)
+
+
+def _by_ending() -> dict[str, list[tuple[str, Literal["~", ">=", "<=", ">", "<"]]]]:
+    """The words by their last two characters, the longest first: `不超过` is no `超过`."""
+    found: dict[str, list[tuple[str, Literal["~", ">=", "<=", ">", "<"]]]] = {}
+    for meaning, words in _MEANINGS:
+        for word in words.split("|"):
+            found.setdefault(word[-2:], []).append((word, meaning))
+    return {ending: sorted(words, key=lambda pair: -len(pair[0])) for ending, words in found.items()}
+
+
+_BY_ENDING = _by_ending()
+_ASCII_SPACES = frozenset(" \t\n\r\f\v")
 _RIGHT: tuple[tuple[Bound, re.Pattern[str]], ...] = (
     (">=", re.compile(r"(?ai)(?:\(?含?\)?(?:及|或)?以上| or more| and up)")),
     ("<=", re.compile(r"(?ai)(?:(?:及|或)?以[下内]|之内| or less| or fewer)")),
     (">", re.compile("[余多]")),
 )
-# The last words of all left patterns: a quick look before them.
-_LAST_WORD = re.compile(
-    r"(?ai)(?:about|around|ly|\.|almost|circa|some|estimated|least|to|than|of|most|exceed\w{0,3}|within|over|above|under|below"
-    r"|[~≈≥≤<>为约概近接低少小至超过高多大逾出破于足到])\s?$"
-)
+_RIGHT_CHARACTERS = frozenset("左上前()含及或以之余多 ")
 _APPROXIMATE_RIGHT = re.compile("(?:左右|上下|前后)")
 _JOIN = re.compile(r"(?ai) ?[-–—~～至到] ?| to | ?± ?| ?\+/- ?")
 _AND = re.compile(r"(?ai) and |和|与|至|到")
@@ -82,9 +69,9 @@ def qualified(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
 
 
 def _pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
-    gap = text[first.end : second.start]
-    if len(gap) > 5 or not (_is_ranged(first) and _is_ranged(second)):
+    if second.start - first.end > _WIDEST_GAP or not (_is_ranged(first) and _is_ranged(second)):
         return None
+    gap = text[first.end : second.start]
     if gap.strip() in {"±", "+/-"}:
         return _tolerance(first, second)
     if second.sign and gap.strip() != "" and second.sign_source == "glyph":
@@ -109,7 +96,7 @@ def _range(first: Quantity, second: Quantity) -> Quantity | None:
     if not same_unit or (first.unit and first.unit != second.unit) or low >= high:
         return None
     kind = first.kind if first.kind == "money" else second.kind
-    return replace(
+    return amend(
         second,
         kind=kind,
         value=f"{plain(low)}..{plain(high)}",
@@ -130,7 +117,7 @@ def _spread(low: Decimal, first: Quantity, second: Quantity) -> Decimal:
 
 def _tolerance(first: Quantity, second: Quantity) -> Quantity:
     center, spread = _number(first), abs(_number(second))
-    return replace(
+    return amend(
         second,
         value=f"{plain(center)}±{plain(spread)}",
         start=first.start,
@@ -149,19 +136,31 @@ def _number(quantity: Quantity) -> Decimal:
 def _bounded(text: str, quantity: Quantity) -> Quantity:
     if not _is_ranged(quantity) and ".." not in str(quantity.value):
         return quantity
-    left = text[max(0, quantity.start - _LEFT_WINDOW) : quantity.start]
-    right = text[quantity.end : quantity.end + _RIGHT_WINDOW + 4]
-    left = left if _LAST_WORD.search(left) else ""
-    approximate = bool(_APPROXIMATE.search(left) or _APPROXIMATE_RIGHT.match(right))
-    bound: Bound = quantity.bound
-    for candidate, pattern in _BOUNDS:
-        bound = bound or (candidate if pattern.search(left) else "")
-    for candidate, pattern in _RIGHT:
-        bound = bound or (candidate if pattern.match(right) else "")
+    said = _said_left(text, quantity.start)
+    approximate = said == "~"
+    bound: Bound = quantity.bound or ("" if said == "~" else said)
+    if text[quantity.end : quantity.end + 1] in _RIGHT_CHARACTERS:
+        right = text[quantity.end : quantity.end + _RIGHT_WINDOW + 4]
+        approximate = approximate or _APPROXIMATE_RIGHT.match(right) is not None
+        bound = bound or next((candidate for candidate, pattern in _RIGHT if pattern.match(right)), "")
     low, high = quantity.lo, quantity.hi
     if low is None and isinstance(quantity.value, Decimal):
         low, high = interval(quantity.value, quantity.quantum)
     soft = quantity.soft and not bound
     if (approximate, bound, low, soft) == (quantity.approximate, quantity.bound, quantity.lo, quantity.soft):
         return quantity
-    return replace(quantity, approximate=approximate, bound=bound, lo=low, hi=high, soft=soft)
+    return amend(quantity, approximate=approximate, bound=bound, lo=low, hi=high, soft=soft)
+
+
+def _said_left(text: str, start: int) -> Literal["", "~", ">=", "<=", ">", "<"]:
+    """What the last words before `start` say of the number there."""
+    left = text[max(0, start - _LEFT_WINDOW) : start].removesuffix("\n").lower()
+    if left[-1:] in _ASCII_SPACES:
+        left = left[:-1]
+    for ending in (left[-2:], left[-1:]):
+        for word, meaning in _BY_ENDING.get(ending, ()):
+            if left.endswith(word):
+                before = left[-len(word) - 1 : -len(word)]
+                if not (word[0].isascii() and word[0].isalpha() and "a" <= before <= "z"):
+                    return meaning
+    return ""

@@ -88,6 +88,13 @@ class Quantity:
         return self.value if isinstance(self.value, str) else plain(self.value)
 
 
+def amend(quantity: Quantity, **fields: object) -> Quantity:
+    """The same quantity with other fields: for one that was just made and is nobody else's yet. A tenth of a copy."""
+    for name, value in fields.items():
+        object.__setattr__(quantity, name, value)
+    return quantity
+
+
 def plain(value: Decimal) -> str:
     """`1.50E+3` → `1500`."""
     return format(CONTEXT.normalize(value) if value else Decimal(0), "f")

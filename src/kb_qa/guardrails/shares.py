@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 from kb_qa.guardrails import numerals
-from kb_qa.guardrails.quantities import CONTEXT, Quantity
+from kb_qa.guardrails.quantities import CONTEXT, Quantity, amend
 
 BIG = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _TIMES = frozenset({"doubled", "doubling", "double", "doubles"})
@@ -87,5 +86,5 @@ def half(text: str, match: re.Match[str]) -> Quantity:
     if big in BIG or big == "dozen":
         value = CONTEXT.multiply(part, Decimal(12)) if big == "dozen" else CONTEXT.scaleb(part, BIG[big])
         quantity = numerals.spelled(text, match.start(), match.end(), value, value)
-        return replace(quantity, scale=BIG.get(big, 0))
+        return amend(quantity, scale=BIG.get(big, 0))
     return Quantity("duration", part, match.start(), match.end(), unit=big, quantum=Decimal("0.1"))

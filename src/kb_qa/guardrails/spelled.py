@@ -1,16 +1,16 @@
-"""Numbers in words: Chinese numerals, English cardinals, fractions, doublings, and vague quantities."""
+"""Numbers in Chinese words: numerals, fractions, doublings, and vague quantities."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
-from kb_qa.guardrails import numerals
-from kb_qa.guardrails.measures import GENERIC_COUNTERS, scale_at, suffix_at
-from kb_qa.guardrails.quantities import CONTEXT, ONE, Quantity
-from kb_qa.guardrails.shares import ALONE, BIG, HALF, half, share
+from kb_qa.guardrails import numerals, traits
+from kb_qa.guardrails.affixes import suffix_at
+from kb_qa.guardrails.measures import GENERIC_COUNTERS
+from kb_qa.guardrails.quantities import CONTEXT, ONE, Quantity, amend
+from kb_qa.guardrails.shares import share
 
 _DIGITS = {
     **{character: value for value, character in enumerate("零一二三四五六七八九")},
@@ -33,7 +33,7 @@ _PARTS = re.compile(
 )
 _FRACTION = re.compile(rf"(?a)(?P<below>[{_C}]{{1,6}}|\d{{1,4}})分之(?P<above>[{_C}]{{1,6}}|\d{{1,4}})")
 _MIXED = re.compile(
-    rf"(?a)(?<![0-9A-Za-z_.,])\d{{1,12}}(?:\.\d{{1,6}})?[十百千万亿兆]{{1,3}}零?(?:\d{{1,4}}"
+    rf"(?a)\d(?<![0-9A-Za-z_.,]\d)\d{{0,11}}(?:\.\d{{1,6}})?[十百千万亿兆]{{1,3}}零?(?:\d{{1,4}}"
     rf"(?![\d.,年月%])|[{_D}十])[0-9{_C}]{{0,20}}(?![0-9年])"
 )
 # Numbers that name no single value: kept as printed, and equal only to the same print.
@@ -41,6 +41,9 @@ _VAGUE_CJK = re.compile(
     rf"(?<![{_C}])(?:(?:好几|数以|若干|数|几|上|成)[十百千万亿]{{1,4}}(?:计)?"
     rf"|[{_C}]{{1,12}}几[十百千万亿]{{0,4}}"
     r"|[二三四五六七八九两][三四五六七八九](?=[个家名人种项年月天次倍台件]))"
+)
+_MAY_BE_VAGUE = re.compile(
+    "[几数以干上成二三四五六七八九两](?:(?<=几)|(?<=[数以干上成])[十百千万亿]|(?<=[二三四五六七八九两])[三四五六七八九])"
 )
 _IDIOMS = frozenset("一五一十 三三两两 七七八八 三三五五 一一 万一".split())
 _ORDINAL = re.compile(rf"(?a)第 ?(?P<number>\d{{1,5}}|[{_C}]{{1,8}})")
@@ -56,60 +59,35 @@ _YEAR_ONE = re.compile("[年天周](?![来一度间])")
 _NOT_YEAR_ONE = frozenset("上这那每同前后新近某任有第当统")
 _WEEKDAY = re.compile("(?:周|星期|礼拜)$")
 
-_SMALL = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen"
-        " fourteen fifteen sixteen seventeen"
-        " eighteen nineteen".split()
-    )
-}
-_TY = {
-    word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-_PLURALS = ("hundreds", "thousands", "millions", "billions", "trillions", "dozens")
-_CARDINALS = (*_SMALL, *_TY, "hundred", *BIG, "dozen")
 
-ENGLISH_WORD = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join((*_CARDINALS, *_PLURALS, *ALONE))})(?![A-Za-z])")
-_CARDINAL = re.compile(rf"(?ai)(?<![A-Za-z])(?:{'|'.join(_CARDINALS)})(?![A-Za-z])")
-_VAGUE = re.compile(
-    r"(?ai)(?<![A-Za-z])(?:(?:several|a few|few|many|some|tens of|hundreds of|thousands of) "
-    r"(?:hundreds?|thousands?|millions?|billions?|dozens?)"
-    rf"|{'|'.join(_PLURALS)}|(?:double|triple|single)-digits?)(?![A-Za-z])"
-)
-_DENOMINATOR = re.compile(
-    r"(?ai)[ -](?P<name>halves|thirds?|quarters?(?= of| the)|(?<=-)quarters?|fourths?|fifths?"
-    r"|sixths?|sevenths?|eighths?|ninths?|tenths?)(?![A-Za-z])"
-)
-_DENOMINATORS = {"halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6}
-_DENOMINATORS |= {"seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}
-_NUMBER = rf"(?:\d|\x00|one\b|{'|'.join(_CARDINALS)})"
-# "nine out of ten", "one in five", "two meals per day" are figures, and no list of reasons.
-_PROPORTION_AFTER = re.compile(rf"(?ai) (?:out of|(?:[a-z]+ )?(?:per|of every)\b|in (?:every |each )?{_NUMBER})")
-_PROPORTION_BEFORE = re.compile(rf"(?ai)(?:\bper|out of(?: the)?|\bevery|{_NUMBER}[a-z]* in(?: every)?) $")
-_GAP = re.compile(r"(?ai)[ \u00a0-]|,? and |\n")
-_ARTICLE = re.compile(r"(?ai)(?<![A-Za-z])an? $")
-_POINT = re.compile(r"(?ai) point ")
-_AND_HALF = re.compile(r"(?ai) and a half(?![A-Za-z])")
+def chinese(bits: int, text: str) -> Iterator[Quantity]:
+    """`百分之五`, `三分之二`, `翻一番`, `第三`, `数百万`, in the order in which they own a span."""
+    if "分之" in text or "百分百" in text:
+        yield from _shares(text)
+    if bits & (traits.TURN | traits.HALF_MARK):
+        yield from map(_doubling, _DOUBLING.finditer(text))
+    if bits & traits.ORDINAL_MARK:
+        yield from _ordinals(text)
+    if bits & traits.VAGUE and _MAY_BE_VAGUE.search(text):
+        for match in _VAGUE_CJK.finditer(text):
+            yield _vague(text, *match.span())
 
 
-def chinese(text: str) -> Iterator[Quantity]:
-    """`百分之五`, `三分之二`, `7千3百`, `翻一番`, `数百万`, `第三`, in the order in which they own a span."""
+def _shares(text: str) -> Iterator[Quantity]:
     for match in _PARTS.finditer(text):
         yield from _parts(match)
     for match in _FRACTION.finditer(text):
         below, above = parse_chinese(match["below"]), parse_chinese(match["above"])
         if below and above and below[0]:
             yield share(above[0], below[0], match.start(), match.end())
-    for match in _DOUBLING.finditer(text):
-        yield _doubling(match)
+
+
+def _ordinals(text: str) -> Iterator[Quantity]:
     for match in _ORDINAL.finditer(text):
         parsed = parse_chinese(match["number"])
         if parsed:
             soft = not match["number"].isascii() and parsed[0] <= 10
             yield Quantity("ordinal", parsed[0], match.start(), match.end(), soft=soft)
-    for match in _VAGUE_CJK.finditer(text):
-        yield _vague(text, *match.span())
 
 
 def mixed(text: str) -> Iterator[Quantity]:
@@ -120,15 +98,15 @@ def mixed(text: str) -> Iterator[Quantity]:
             yield _vague(text, *match.span())
             continue
         quantity = numerals.spelled(text, match.start(), match.end(), *parsed)
-        yield replace(quantity, scale=_scale_of(match[0]))
+        yield amend(quantity, scale=_scale_of(match[0]))
 
 
 def chinese_numerals(text: str) -> Iterator[Quantity]:
     """Chinese numerals that are numbers and not idioms (`一些`, `统一`, `万一`); `半年` where no number has the 半."""
     for match in _CJK.finditer(text):
         start, end = match.span()
-        if match[0] in _IDIOMS:
-            continue
+        if match[0] in _IDIOMS or (end - start == 1 and not _is_number(text, start, end)):
+            continue  # most are the 一 of 一些 and 统一
         parsed = parse_chinese(match[0])
         if parsed is None or _is_approximate(match[0]):
             if not set(match[0]).isdisjoint(_D) and _counts(text, match):
@@ -140,9 +118,10 @@ def chinese_numerals(text: str) -> Iterator[Quantity]:
         generic = quantity.kind == "number" or quantity.unit in GENERIC_COUNTERS
         plain = quantity.value == parsed[0] <= 10 and "点" not in match[0]
         soft = generic and plain and not quantity.currency and not quantity.bound
-        yield replace(quantity, scale=quantity.scale or _scale_of(match[0]), soft=soft)
-    for match in _HALF_ALONE.finditer(text):
-        yield Quantity("duration", Decimal("0.5"), *match.span(), unit=_HALF_UNITS[match["unit"]])
+        yield amend(quantity, scale=quantity.scale or _scale_of(match[0]), soft=soft)
+    if "半" in text:
+        for match in _HALF_ALONE.finditer(text):
+            yield Quantity("duration", Decimal("0.5"), *match.span(), unit=_HALF_UNITS[match["unit"]])
 
 
 def unread(text: str) -> Iterator[tuple[int, int]]:
@@ -168,7 +147,7 @@ def _vague(text: str, start: int, end: int) -> Quantity:
     quantity = numerals.spelled(text, start, end, ONE, ONE)
     printed = text[start:end] + ("半" if "半" in text[end : quantity.end] else "")
     kind = "count" if quantity.kind == "number" else quantity.kind
-    return replace(quantity, kind=kind, value=printed, lo=None, hi=None, readings=(), approximate=True)
+    return amend(quantity, kind=kind, value=printed, lo=None, hi=None, readings=(), approximate=True)
 
 
 def parse_chinese(text: str) -> tuple[Decimal, Decimal] | None:
@@ -294,7 +273,7 @@ def _is_number(text: str, start: int, end: int) -> bool:
         return False
     if printed == "十" and text[end : end + 1] == "分":
         return False
-    if len(printed) == 1 and _WEEKDAY.search(before):
+    if len(printed) == 1 and before[-1:] in "周期拜" and _WEEKDAY.search(before):
         return False
     if printed in {"一", "壹"}:
         unit = _UNIT_ONE.match(text, end)
@@ -302,91 +281,3 @@ def _is_number(text: str, start: int, end: int) -> bool:
     if len(printed) > 1 and (not set(printed).isdisjoint(_M + "点廿卅") or len(printed) > 2):
         return True
     return suffix_at(text, end) is not None and printed not in {"零", "〇"}
-
-
-def english(text: str) -> Iterator[Quantity]:
-    """Cardinal phrases, halves and quarters, doublings, vague plurals, in the order in which they own a span."""
-    for match in _VAGUE.finditer(text):
-        yield Quantity("count", match[0].lower(), match.start(), match.end(), approximate=True)
-    for match in HALF.finditer(text):
-        if match["big"]:
-            yield half(text, match)
-    yield from _cardinals(text)
-
-
-def _cardinals(text: str) -> Iterator[Quantity]:
-    tokens = [(match.start(), match.end(), match[0].lower()) for match in _CARDINAL.finditer(text)]
-    index = 0
-    while index < len(tokens):
-        count, value, scale = _phrase(text, tokens, index)
-        quantity = _cardinal(text, tokens[index : index + count], value, scale)
-        if quantity is not None:
-            yield quantity
-        index += count
-
-
-def _phrase(text: str, tokens: list[tuple[int, int, str]], index: int) -> tuple[int, Decimal, int]:
-    """(tokens used, value, scale) of the longest cardinal that starts at token `index`."""
-    total, current, last_scale, last = Decimal(0), 0, 99, ""
-    used = 0
-    for start, _, word in tokens[index : index + 16]:
-        if used and _GAP.fullmatch(text, tokens[index + used - 1][1], start) is None:
-            break
-        if word in _SMALL and (not last or last == "hundred" or last in BIG or (last in _TY and 0 < _SMALL[word] < 10)):
-            current += _SMALL[word]
-        elif word in _TY and (not last or last == "hundred" or last in BIG):
-            current += _TY[word]
-        elif word == "hundred" and (not last or last in _SMALL or last in _TY):
-            current = (current or 1) * 100
-        elif word in BIG and BIG[word] < last_scale and (current or not last):
-            last_scale = BIG[word]
-            total, current = CONTEXT.add(total, CONTEXT.scaleb(Decimal(current or 1), last_scale)), 0
-        elif word == "dozen" and (not last or last in _SMALL):
-            return used + 1, Decimal(12 * (current or 1)), 0
-        else:
-            break
-        used, last = used + 1, word
-    scale = last_scale if last in BIG else 0
-    return max(used, 1), CONTEXT.add(total, Decimal(current)), scale
-
-
-def _cardinal(text: str, tokens: list[tuple[int, int, str]], value: Decimal, scale: int) -> Quantity | None:
-    start, end, quantum = tokens[0][0], tokens[-1][1], CONTEXT.scaleb(ONE, scale)
-    denominator = _DENOMINATOR.match(text, end)
-    if denominator:
-        name = denominator["name"].lower().removesuffix("s") if denominator["name"].lower() != "halves" else "halves"
-        return share(value, Decimal(_DENOMINATORS[name]), start, denominator.end())
-    value, quantum, end = _with_decimals(text, end, value, quantum)
-    if tokens[0][2] in {"hundred", "dozen", *BIG}:
-        article = _ARTICLE.search(text, max(0, start - 4), start)
-        if article is None and tokens[0][2] in BIG:
-            # "USD million" states a scale; it is no million.
-            return Quantity("ref", text[start:end], start, end, role="ref")
-        start = article.start() if article else start
-    spelled = numerals.spelled(text, start, end, value, quantum)
-    if len(tokens) == 1 and tokens[0][2] == "one" and spelled.kind in {"number", "count"}:
-        return None
-    soft = 0 < value <= 10 and spelled.kind == "number" and not spelled.currency and not scale and end == tokens[-1][1]
-    soft = soft and not (
-        _PROPORTION_AFTER.match(text, end) or _PROPORTION_BEFORE.search(text[max(0, start - 24) : start])
-    )
-    return replace(spelled, scale=scale, soft=soft and tokens[-1][2] not in {"dozen", "hundred"})
-
-
-def _with_decimals(text: str, end: int, value: Decimal, quantum: Decimal) -> tuple[Decimal, Decimal, int]:
-    """`four point one million`, `two and a half million`: (value, quantum, end) with what follows the cardinal."""
-    digits, position = "", end
-    point = _POINT.match(text, end)
-    if point:
-        position = point.end()
-        while (word := _CARDINAL.match(text, position)) and _SMALL.get(word[0].lower(), 10) < 10 and len(digits) < 12:
-            digits += str(_SMALL[word[0].lower()])
-            end, position = word.end(), word.end() + 1
-    half = _AND_HALF.match(text, end) if not digits else None
-    if half:
-        digits, end = "5", half.end()
-    if not digits:
-        return value, quantum, end
-    value, quantum = CONTEXT.add(value, Decimal(f"0.{digits}")), CONTEXT.scaleb(ONE, -len(digits))
-    power, after = scale_at(text, end, money=False)
-    return CONTEXT.scaleb(value, power), CONTEXT.scaleb(quantum, power), after
