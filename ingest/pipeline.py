@@ -22,7 +22,7 @@ from kb_qa.protocols import Embedder
 from kb_qa.terms import terms
 
 # The version of the code between a file's bytes and its chunks. Another number means that documents are parsed again.
-PIPELINE = "2"
+PIPELINE = "3"
 EMBED_BATCH = 32
 
 
