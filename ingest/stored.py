@@ -9,6 +9,7 @@ from ingest.children import ParserPool
 from ingest.discover import discover
 from ingest.limits import Limits
 from ingest.pipeline import PIPELINE
+from ingest.spread import SpreadingPool
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import InputError, MissingIndexError, NotFoundError
 from kb_qa.ledger import Ledger
@@ -47,7 +48,7 @@ def parse_now(settings: Settings, path: Path, document_id: str) -> ParsedDocumen
     if not discovery.found:
         raise InputError(f"{path.name!r} cannot be read: {discovery.skipped[0].reason}")
     with ParserPool(limits=limits, workers=1) as pool:
-        return pool.submit(path, document_id, discovery.found[0].kind).result()
+        return SpreadingPool(pool, limits).submit(path, document_id, discovery.found[0].kind).result()
 
 
 def _from_ledger(settings: Settings, document_id: str) -> ParsedDocument | None:

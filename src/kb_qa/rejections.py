@@ -84,8 +84,8 @@ _WORDINGS = (
     (rf"{_N} is (.+)", r"\1 不受支持，内容是：\2"),
     (rf"{_N} has too many pixels; the limit is ([\d,]+) million", r"\1 像素过多，上限为 \2 百万"),
     (
-        rf"{_N} has (\d+) × (\d+) pixels; the limit is (\d+) million \((.+)\)",
-        r"\1 有 \2 × \3 像素，上限为 \4 百万（\5）",
+        rf"{_N} has ([\d× ]+) pixels; the limit is (\d+) million \((.+)\)",
+        r"\1 有 \2 像素，上限为 \3 百万（\4）",
     ),
     (rf"{_N} has ([\d,]+) MB; the limit is (\d+) MB \((\w+)\)", r"\1 有 \2 MB，上限为 \3 MB（\4）"),
     (rf"{_N} has (\d+) pages; the limit is (\d+) \((\w+)\)", r"\1 有 \2 页，上限为 \3 页（\4）"),
@@ -102,6 +102,7 @@ _WORDINGS = (
         r"网页元素嵌套超过 \1 层，请另存为文本或 PDF",
     ),
     (rf"{_N} took longer than (\d+) s \((\w+)\)", r"\1 的处理时间超过 \2 秒（\3）"),
+    (rf"a page of {_N} took longer than (\d+(?:\.\d+)?) s", r"\1 的一页处理时间超过 \2 秒"),
     (rf"LibreOffice took longer than (\d+) s for {_N} \((\w+)\)", r"LibreOffice 处理 \2 超过 \1 秒（\3）"),
     (rf"{_N} needs more than (\d+) MB of memory", r"\1 需要超过 \2 MB 内存"),
     (rf"{_N} crashed its parser (\d+) times \((.+)\)", r"解析程序在 \1 上崩溃了 \2 次（\3）"),
