@@ -18,7 +18,7 @@ import click
 from ingest.draw import draw_elements
 from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
-from ingest.stored import named_document, parsed_document
+from ingest.stored import named_document, parsed_document, shown_file
 from ingest.writer import ingest_into
 from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of, write_output
 from kb_qa.elements import ParsedDocument
@@ -152,9 +152,10 @@ def crop(file: Path, page: int, bbox: str, output: Path, **options: Any) -> None
     asked = Picture(page, parse_bbox(bbox), options["dpi"], options["margin"], marks)
     settings = settings_of(options["kb"])
     with tempfile.TemporaryDirectory() as folder:
-        source = _named(file, Path(folder))
+        named = _named(file, Path(folder))
+        source = shown_file(settings, named, Path(folder))
         with Renderer(Path(folder), max_megapixels=settings.max_megapixels) as renderer:
-            png, reason = asyncio.run(_cropped(renderer, source, asked))
+            png, reason = asyncio.run(_cropped(renderer, source, asked, named.name))
     write_output(output, png)
     line = {"path": str(output), "page": page, "bbox": _finite_list(asked), "dpi": options["dpi"], "bytes": len(png)}
     told = json.dumps(line | {"reason": reason}, ensure_ascii=False) if options["as_json"] else f"wrote {output}"
@@ -174,9 +175,9 @@ def _named(file: Path, folder: Path) -> Path:
     return copy
 
 
-async def _cropped(renderer: Renderer, source: Path, asked: Picture) -> tuple[bytes, str]:
-    """The picture, and why it is of the whole page, if it is."""
-    subject = f"the file {source.name!r}"
+async def _cropped(renderer: Renderer, source: Path, asked: Picture, name: str) -> tuple[bytes, str]:
+    """The picture, and why it is of the whole page, if it is; `name` is what the reader calls the file."""
+    subject = f"the file {name!r}"
     try:
         return await renderer.picture(source, source.name, asked, subject=subject), ""
     except InvalidRegionError as error:

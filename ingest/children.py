@@ -32,10 +32,11 @@ from typing import Any, Self
 from pebble import ProcessExpired, ProcessPool
 
 from ingest.kinds import Kind
-from ingest.limits import BYTES_PER_MB, Limits
+from ingest.limits import BYTES_PER_MB, Limits, took_too_long
+from ingest.page_watch import TOO_LONG
 from ingest.parse import Parse, parse_document
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import CrashedParserError, KbQaError, LimitExceededError
+from kb_qa.errors import CrashedParserError, KbQaError, OverrunError
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +123,8 @@ class ParserPool:
         """Parses in a child. Cancelling the future ends that child, closing the pool cancels it.
 
         The future raises what the parser raised where that is an error of ours, LimitExceededError past the time or
-        memory, CrashedParserError where the child died twice or the parser failed in another way.
+        memory (an OverrunError for one page's time, and where the child lived), CrashedParserError where the child
+        died twice or the parser failed in another way.
         """
         return self.run(self._parse, path, document_id, kind)
 
@@ -195,6 +197,8 @@ class ParserPool:
             return
         elif isinstance(error, TimeoutError):
             job.fail(took_too_long(job.path, self._limits))
+        elif isinstance(error, ProcessExpired) and error.exitcode == -TOO_LONG:  # by its own alarm: no accident
+            job.fail(OverrunError(f"a page of {job.path.name!r} took longer than {self._limits.page_limit:g} s"))
         elif isinstance(error, (ProcessExpired, BrokenProcessPool)):
             self._retry(job, _death(error))
         else:  # what the child could not send back
@@ -216,10 +220,6 @@ class ParserPool:
             if not _is_alive(leader):
                 _end_session(leader)
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def took_too_long(path: Path, limits: Limits) -> LimitExceededError:
-    return LimitExceededError(f"{path.name!r} took longer than {limits.seconds} s (KB_QA_PARSE_SECONDS)")
 
 
 def _remove_abandoned() -> None:
@@ -374,7 +374,7 @@ def _run(parse: Callable[..., Any], path: Path, document_id: str, kind: Kind, li
     except KbQaError as error:
         return _Outcome(pid, error=error)
     except MemoryError:
-        return _Outcome(pid, error=LimitExceededError(f"{path.name!r} needs more than {limits.memory_mb} MB of memory"))
+        return _Outcome(pid, error=OverrunError(f"{path.name!r} needs more than {limits.memory_mb} MB of memory"))
     except BaseException as error:  # noqa: BLE001  # the rim of one document, also for sys.exit; the parent logs it
         words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
         return _Outcome(pid, failure=words, trace=traceback.format_exc(limit=20))

@@ -136,8 +136,10 @@ class _Scan:
     def _file(self, path: Path, name: str, size: int) -> None:
         try:
             if size > self.limits.max_file_mb * BYTES_PER_MB:
-                limit = f"the limit is {self.limits.max_file_mb} MB (KB_QA_MAX_FILE_MB)"
-                raise LimitExceededError(f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; {limit}")
+                most = self.limits.max_file_mb
+                raise LimitExceededError(
+                    f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; the limit is {most} MB (KB_QA_MAX_FILE_MB)"
+                )
             self.found.append(Found(path, name, kind_of(path, name), size))
         except RejectedFileError as error:
             self.rejected.append(Rejected(path, name, error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import pymupdf
@@ -16,6 +17,7 @@ from ingest.limits import Limits
 from ingest.ocr import OCR_DPI
 from ingest.page_reader import read_page_draft
 from ingest.page_text import read_lines
+from ingest.page_watch import PageWatch
 from ingest.picture_text import PictureReader
 from ingest.upright import make_upright
 from ingest.visibility import mark_unseen, render_grey
@@ -61,11 +63,15 @@ def read_document(source: Source, limits: Limits, progress: Progress | None = No
     return assembled(source, drafts)
 
 
-def read_pages(source: Source, indexes: Iterable[int], limits: Limits) -> Iterator[PageDraft]:
-    """The pages at these places (from 0), each for itself; one that cannot be read says so."""
+def read_pages(
+    source: Source, indexes: Iterable[int], limits: Limits, watch: PageWatch | None = None
+) -> Iterator[PageDraft]:
+    """The pages at these places (from 0), each for itself; one that cannot be read says so. `watch` sees each."""
     pictures = PictureReader()
     for index in indexes:
-        yield _page_or_flag(source, index, limits, pictures)
+        with watch.at(index, source.document.page_count) if watch is not None else nullcontext():
+            draft = _page_or_flag(source, index, limits, pictures)
+        yield draft
         if index % STORE_PAGES == STORE_PAGES - 1:
             pymupdf.TOOLS.store_shrink(100)
 
@@ -91,10 +97,8 @@ def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureR
         draft = read_page_draft(page, number, limits, ocr_dpi=source.ocr_dpi, picture_reader=pictures)
     except Exception as error:  # one page of foreign bytes: whatever it breaks, the others are kept
         log.warning("page %d cannot be read", number, exc_info=True)
-        try:
-            return _plainly_read(source.document[index], number)
-        except Exception:  # noqa: BLE001  # then nothing of it is known
-            return _unreadable(Page(number, *_size_of(source.document, index)), plain_reason(error))
+        plain = read_page_plainly(source, index)
+        return plain or _unreadable(Page(number, *_size_of(source.document, index)), plain_reason(error))
     # MuPDF skips what it cannot read and goes on: a damaged page comes out blank, or in part, without an exception.
     complained = "error" in pymupdf.TOOLS.mupdf_warnings(reset=True)
     if not draft.drafts and (complained or not _is_page_object(source.document, index)):
@@ -105,6 +109,23 @@ def _page_or_flag(source: Source, index: int, limits: Limits, pictures: PictureR
     reasons = (*quality.reasons, "parts of the page are damaged and may be missing")
     grade = "poor" if quality.grade == "poor" else "fair"
     return replace(draft, page=replace(draft.page, quality=Quality(grade, reasons)))
+
+
+def read_page_plainly(source: Source, index: int) -> PageDraft | None:
+    """The text layer of a page that cannot be read otherwise; None where it has none, or where that fails too."""
+    try:
+        return _plainly_read(source.document[index], index + 1)
+    except Exception:  # noqa: BLE001  # one page of foreign bytes, as below
+        return None
+
+
+def lost_page(document: pymupdf.Document, index: int, reason: str) -> PageDraft:
+    """A page at the place `index` (from 0) of which nothing is known but why; it is not loaded, as it may be deadly."""
+    width, height = LETTER
+    if document.is_pdf:
+        box = document.page_cropbox(index)
+        width, height = round(box.width, 3), round(box.height, 3)
+    return _unreadable(Page(index + 1, width, height), reason)
 
 
 def _plainly_read(page: pymupdf.Page, number: int) -> PageDraft:

@@ -43,7 +43,7 @@ _Placed = tuple[Element, BBox, str]
 
 
 def draw_elements(file: Path, parsed: ParsedDocument, folder: Path) -> list[Path]:
-    """Writes `P001.png` … into `folder`, one for each page of a PDF or picture, and returns their paths.
+    """Writes `P001.png` … into `folder`, one for each page of a PDF, a picture or a print, and returns their paths.
 
     Thick boxes are elements, numbered in the margin beside them, dashed where a reader cannot see the text; thin ones
     are cells and words; an orange line goes from element to element in reading order. A legend stands below the page.
@@ -53,7 +53,7 @@ def draw_elements(file: Path, parsed: ParsedDocument, folder: Path) -> list[Path
         raise InputError(f"{file.name!r} has no places on pages to draw; its elements are text alone")
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"P{facts.number:03}.png" for facts in parsed.pages]
-    with open_document(file) as document, pymupdf.open() as canvas:
+    with _opened(file, parsed) as document, pymupdf.open() as canvas:
         for facts, path in zip(parsed.pages, paths, strict=True):
             page = document[facts.number - 1]
             _paint(canvas, page)
@@ -63,6 +63,11 @@ def draw_elements(file: Path, parsed: ParsedDocument, folder: Path) -> list[Path
             canvas[-1].get_pixmap(dpi=_dpi(canvas[-1]), alpha=False).save(path)
             canvas.delete_page(-1)
     return paths
+
+
+def _opened(file: Path, parsed: ParsedDocument) -> pymupdf.Document:
+    """What the boxes are on: the file, or what was printed of it."""
+    return pymupdf.open(stream=parsed.rendering, filetype="pdf") if parsed.rendering else open_document(file)
 
 
 def _paint(canvas: pymupdf.Document, page: pymupdf.Page) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ingest.drafts import Draft, PageDraft
 from ingest.layout import can_head
+from ingest.paragraphs import fills_column, goes_on
 from ingest.printed import is_cjk
 
 CHAPTER = re.compile(r"^第\s*[一二三四五六七八九十百\d]+\s*[章编篇部]")
@@ -63,20 +64,17 @@ def _judged(draft: Draft, body: float) -> Draft:
 
 def _with_chinese_headings(pages: Sequence[PageDraft]) -> list[PageDraft]:
     """Numbered lines without a stop at their end, in the type of the text: headings if text follows, else items."""
-    flat = [
-        draft
-        for page in pages
-        for draft in page.drafts
-        if draft.element_type == "text"
-        and draft.category in ("NarrativeText", "ListItem", "Title")
-        and not draft.hidden
-    ]
+    flat = [draft for page in pages for draft in _body(page)]
+    last_and_full = {id(draft) for page in pages for draft in _body(page)[-1:] if fills_column(draft, page.drafts)}
     headings: set[int] = set()
     for position, draft in enumerate(flat):
         kind = _numbering(draft)
         if kind is None:
             continue
         beside = [other for other in flat[max(position - 1, 0) : position + 2] if other is not draft]
+        following = flat[position + 1 : position + 2]
+        if id(draft) in last_and_full and any(goes_on(draft, other) for other in following):
+            continue  # the page ends in the middle of its sentence
         if kind is CHAPTER or kind is SECTION or not any(_starts_like(other, kind) for other in beside):
             headings.add(id(draft))
     return [
@@ -85,6 +83,16 @@ def _with_chinese_headings(pages: Sequence[PageDraft]) -> list[PageDraft]:
             drafts=tuple(replace(draft, category="Title") if id(draft) in headings else draft for draft in page.drafts),
         )
         for page in pages
+    ]
+
+
+def _body(page: PageDraft) -> list[Draft]:
+    return [
+        draft
+        for draft in page.drafts
+        if draft.element_type == "text"
+        and draft.category in ("NarrativeText", "ListItem", "Title")
+        and not draft.hidden
     ]
 
 

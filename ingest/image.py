@@ -26,12 +26,18 @@ STORED_PER_RENDERED = 8  # a scan may hold this many times the pixels of a rende
 
 def parse_image(path: Path, document_id: str, *, limits: Limits, progress: Progress | None = None) -> ParsedDocument:
     """Pages and elements of a picture file, boxes in points. Raises the same errors as `parse_pdf`."""
+    with opened_image(path, document_id, limits=limits) as source:
+        return read_document(source, limits, progress)
+
+
+@contextmanager
+def opened_image(path: Path, document_id: str, *, limits: Limits) -> Iterator[Source]:
+    """The open file, ready to be read. Raises what `parse_image` raises of a whole file."""
     check_size(path, limits)
     _check_format(path, limits)
     silence_mupdf()
     with _opened(path) as document:
-        source = Source(document, path.name, document_id, ocr_dpi=reading_dpi(document))
-        return read_document(source, limits, progress)
+        yield Source(document, path.name, document_id, ocr_dpi=reading_dpi(document))
 
 
 def reading_dpi(document: pymupdf.Document) -> float:
@@ -55,9 +61,11 @@ def _check_format(path: Path, limits: Limits) -> None:
         raise DamagedFileError(f"{path.name!r} is damaged beyond repair; get a complete copy of the file") from error
     if form not in FORMATS:
         raise MisnamedFileError(f"{path.name!r} is a {form} picture; PNG, JPEG, TIFF, WebP and BMP can be read")
-    if size[0] * size[1] > most * 1_000_000:
+    pixels = size[0] * size[1] * (frames if form == "WEBP" else 1)  # whose frames are all decoded at once
+    if pixels > most * 1_000_000:
+        shown = f"{frames} × " if pixels > size[0] * size[1] else ""
         raise LimitExceededError(
-            f"{path.name!r} has {size[0]} × {size[1]} pixels; the limit is {most} million"
+            f"{path.name!r} has {shown}{size[0]} × {size[1]} pixels; the limit is {most} million"
             f" ({STORED_PER_RENDERED} × KB_QA_MAX_MEGAPIXELS)"
         )
     check_pages(path, frames, limits)

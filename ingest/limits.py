@@ -13,15 +13,21 @@ BYTES_PER_MB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`seconds` and `memory_mb` are enforced from outside, on the child process that parses."""
+    """`seconds` and `memory_mb` are enforced from outside, on the child process that parses; so is `page_limit`."""
 
     max_pages: int = 5000
     max_megapixels: int = 25  # a render
     max_file_mb: int = 200
     max_inflated_mb: int = 500
     seconds: int = 900
+    page_seconds: int = 90
     memory_mb: int = 6000
     render_office: bool = False  # print Office files to pages, where LibreOffice is installed
+
+    @property
+    def page_limit(self) -> float:
+        """Seconds for one page: a bad one leaves time for the rest of its document."""
+        return min(self.page_seconds, self.seconds / 4)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:
@@ -31,6 +37,7 @@ class Limits:
             max_file_mb=settings.max_file_mb,
             max_inflated_mb=settings.max_inflated_mb,
             seconds=settings.parse_seconds,
+            page_seconds=settings.page_seconds,
             memory_mb=settings.parse_memory_mb,
             render_office=settings.render_office,
         )
@@ -51,6 +58,10 @@ def check_pages(path: Path, count: int, limits: Limits) -> None:
     """Raises LimitExceededError for more pages than `max_pages`."""
     if count > limits.max_pages:
         raise LimitExceededError(f"{path.name!r} has {count} pages; the limit is {limits.max_pages} (KB_QA_MAX_PAGES)")
+
+
+def took_too_long(path: Path, limits: Limits) -> LimitExceededError:
+    return LimitExceededError(f"{path.name!r} took longer than {limits.seconds} s (KB_QA_PARSE_SECONDS)")
 
 
 def affordable_dpi(width: float, height: float, *, wanted: float, megapixels: float) -> float:

@@ -20,6 +20,9 @@ CHINESE_ITEM = re.compile(
     rf"^(?:[（(](?:[{NUMERALS}]{{1,3}}|\d{{1,2}})[）)]|[①-⑳⑴-⒛]|(?:\d{{1,2}}[、．]|[{NUMERALS}]{{1,3}}、)(?![\d{NUMERALS}]))"
 )
 
+# `Total: RM 8.20`, `GST No.: 000800589824`, `Date: 12/02/2018`
+LABELLED_VALUE = re.compile(r"^[^:：]{2,40}[:：]\W{0,2}(?:[A-Za-z]{1,3}\W{0,2})?\d[\d\s.,:/%-]*$")
+
 
 def starts_item(line: PrintedLine) -> bool:
     """Whether the line begins with a bullet or an enumerator."""
@@ -112,7 +115,7 @@ def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:
         return False
     if line.direction != "right":
         return _fits_beside(last, line)
-    if has_value_apart(line) or has_value_apart(last):
+    if _says_by_itself(line) or _says_by_itself(last):
         return False
     size = max(line.size, last.size)
     if same_row(last.bbox, line.bbox):
@@ -122,6 +125,11 @@ def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:
     shared = min(line.bbox.x1, last.bbox.x1) - max(line.bbox.x0, last.bbox.x0)
     gap = line.bbox.y0 - last.bbox.y1
     return shared > 0.5 * min(line.bbox.width, last.bbox.width) and -0.6 * size < gap < 0.55 * size
+
+
+def _says_by_itself(line: PrintedLine) -> bool:
+    """Whether OCR read a row that is a label and its value, near it or far."""
+    return has_value_apart(line) or (line.words[0].confidence is not None and bool(LABELLED_VALUE.match(line.text)))
 
 
 def has_value_apart(line: PrintedLine) -> bool:

@@ -3,7 +3,7 @@
 Three things are prepared on the tree before, because partition_html loses them: tables (it drops spans) are cut out,
 read here and put back by a placeholder; blocks it removes or passes over (figures, forms, details, all outside `main`)
 become plain blocks; a dash that begins a paragraph (it takes `– 3` for a bullet and keeps `3`) and a paragraph of one
-character (it drops `7`) are shielded.
+character (it drops `7`) are shielded. Numbers of ordered lists, which it leaves out, are written into the items.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from lxml import etree, html  # type: ignore[import-untyped]  # ships no types
 from ingest.formulas import formula_text
 from ingest.grids import MAX_CELLS, GridCell, table_passage
 from ingest.hidden_styles import hiding_selectors, is_hidden_by
+from ingest.list_numbers import write_list_numbers
 from ingest.passages import Passage, prose, raised
 from kb_qa.errors import LimitExceededError
 
@@ -65,6 +66,7 @@ def html_passages(text: str) -> tuple[list[Passage], str, tuple[str, ...]]:
     title = " ".join((root.findtext(".//title") or "").split())
     flags = ("text hidden by style left out",) if _remove_hidden(root) else ()
     _rename_blocks(root)
+    write_list_numbers(root)
     tables = _cut_tables(root)
     _shield(root)
     body = root.find("body")

@@ -60,11 +60,6 @@ class Reading:
     turn: Turn
 
     @property
-    def paper_width(self) -> float:
-        """Of the upright page, without what straightening added at its sides."""
-        return self.turn.height if round(self.turn.degrees / 90) % 2 else self.turn.width
-
-    @property
     def confidence(self) -> float:
         """Mean over characters, 0..1; 0 where there are none."""
         pairs = [(word.confidence or 0.0, len(word.text)) for line in self.lines for word in line.words]

@@ -1,4 +1,4 @@
-"""A PDF read in ranges of pages, each by a child of its own, and put together by one more.
+"""A document with pages read in ranges of them, each by a child of its own, and put together by one more.
 
 What looks at several pages (running headers, paragraphs and tables that go on) comes after the joining, so that the
 document is the same as if one child had read it. A range travels as packed bytes, which the parent does not open.
@@ -9,14 +9,17 @@ from __future__ import annotations
 import pickle
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.document_reader import assembled, read_document, read_pages
+from ingest.document_reader import Source, assembled, lost_page, read_page_plainly, read_pages
 from ingest.drafts import PageDraft
+from ingest.image import opened_image
 from ingest.kinds import Kind
 from ingest.limits import Limits
+from ingest.page_watch import PageWatch
 from ingest.pdf import opened_pdf
 from kb_qa.elements import ParsedDocument
 
@@ -31,29 +34,69 @@ class ReadRange:
     seconds: float
 
 
-def parse_or_count(path: Path, document_id: str, kind: Kind, *, limits: Limits) -> ParsedDocument | int:
-    """A short PDF parsed, or the number of pages of one that is worth to be read in ranges.
+@dataclass(frozen=True, slots=True)
+class LostPage:
+    """A page at the place `index` (from 0) that no child could read; `reason` in words for a reader."""
+
+    index: int
+    reason: str
+
+
+Part = ReadRange | LostPage
+
+
+@contextmanager
+def _opened(path: Path, document_id: str, kind: Kind, limits: Limits) -> Iterator[Source]:
+    opened = opened_image if kind == "image" else opened_pdf
+    with opened(path, document_id, limits=limits) as source:
+        yield source
+
+
+def parse_or_count(
+    path: Path, document_id: str, kind: Kind, *, limits: Limits, watch: PageWatch
+) -> ParsedDocument | int:
+    """A short document parsed, or the number of pages of one that is worth to be read in ranges.
 
     A file that MuPDF had to repair is read at once: every child would have to repair it again.
     """
-    with opened_pdf(path, document_id, limits=limits) as source:
+    with _opened(path, document_id, kind, limits) as source:
         count = int(source.document.page_count)
-        return read_document(source, limits) if count <= RANGE or source.flags else count
+        if count > RANGE and not source.flags:
+            return count
+        return assembled(source, list(read_pages(source, range(count), limits, watch)))
 
 
-def read_range(path: Path, document_id: str, kind: Kind, *, limits: Limits, start: int, stop: int) -> ReadRange:
-    """The pages at the places from `start` (from 0) to before `stop`."""
+def read_range(
+    path: Path, document_id: str, kind: Kind, *, limits: Limits, watch: PageWatch, pages: range
+) -> ReadRange:
+    """The pages at these places (from 0)."""
     started = time.monotonic()
-    with opened_pdf(path, document_id, limits=limits) as source:
-        drafts = list(read_pages(source, range(start, stop), limits))
-    packed = zlib.compress(pickle.dumps(drafts, pickle.HIGHEST_PROTOCOL), 1)
-    return ReadRange(packed, time.monotonic() - started)
+    with _opened(path, document_id, kind, limits) as source:
+        return _packed(list(read_pages(source, pages, limits, watch)), started)
 
 
-def join_ranges(path: Path, document_id: str, kind: Kind, *, limits: Limits, ranges: Sequence[bytes]) -> ParsedDocument:
+def read_plainly(path: Path, document_id: str, kind: Kind, *, limits: Limits, watch: PageWatch, lost: LostPage) -> Part:
+    """The text layer alone of a page on which the parser died; the page as it is, lost, where there is none."""
+    started = time.monotonic()
+    with _opened(path, document_id, kind, limits) as source, watch.at(lost.index, source.document.page_count):
+        draft = read_page_plainly(source, lost.index)
+    return lost if draft is None else _packed([draft], started)
+
+
+def join_ranges(
+    path: Path, document_id: str, kind: Kind, *, limits: Limits, ranges: Sequence[bytes | LostPage]
+) -> ParsedDocument:
     """The document, from its ranges in order."""
     drafts: list[PageDraft] = []
-    for packed in ranges:
-        drafts.extend(pickle.loads(zlib.decompress(packed)))  # made by a child, opened in a child
-    with opened_pdf(path, document_id, limits=limits) as source:
+    with _opened(path, document_id, kind, limits) as source:
+        for part in ranges:
+            if isinstance(part, LostPage):
+                drafts.append(lost_page(source.document, part.index, part.reason))
+            else:
+                drafts.extend(pickle.loads(zlib.decompress(part)))  # made by a child, opened in a child
         return assembled(source, drafts)
+
+
+def _packed(drafts: Sequence[PageDraft], started: float) -> ReadRange:
+    packed = zlib.compress(pickle.dumps(drafts, pickle.HIGHEST_PROTOCOL), 1)
+    return ReadRange(packed, time.monotonic() - started)

@@ -185,7 +185,7 @@ def _read_by_ocr(
     kept = [reading.turn.line(line) for line in lines]
     shown = [line for line in kept if not line.words[0].hidden]
     read = [line for line in reading.lines if sum(line.bbox.overlap(own.bbox) for own in shown) <= 0.5]
-    read = with_receipt_rows(read, reading.paper_width)
+    read = with_receipt_rows(read)
     if not read:
         poor = Quality("poor", because) if because else Quality()
         return Content(tuple(lines), "text-layer" if shown else "ocr", poor)
@@ -253,7 +253,7 @@ def _laid_out(page: pymupdf.Page, facts: Page, content: Content, pictures: Seque
         drafts = page_drafts(content.lines, (), tables=(), pictures=pictures, origin=content.origin)
         return PageDraft(facts, tuple(drafts))
     surface = page if content.reading is None else page_of_words(page, content.reading)
-    rows = content.reading is not None and is_receipt(shown, content.reading.paper_width)
+    rows = content.reading is not None and is_receipt(shown)
     boxes = [] if rows else _boxes(surface, shown, content, pictures)
     in_pieces = content.reading is None and is_in_pieces(boxes, shown)
     if in_pieces:

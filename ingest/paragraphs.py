@@ -17,7 +17,12 @@ OPEN_ENDS = ",，、-–—(（$€£¥"
 FULL_LINE = 0.12  # of a paragraph's width: a line that ends so near its right side was broken for want of room
 FEW_WORDS = 4  # a line of fewer is a label
 FEW_CHARACTERS = 10  # the same of Chinese
+CLOSE = 0.8  # of the type size; lines of common leading stand nearer
+ROOM = 1.5  # of the type size; a Chinese line that ends so near its column's right side was broken for want of room
 WIDER_GAP = 0.4  # of the type size; by so much more than lines stand apart, paragraphs do
+LEAST_GAPS = 3
+INDENT = 2.5  # of the type size; the first line of a Chinese paragraph is set in by two characters
+TITLE_MARKS = "《〈“"  # what may begin a line in the middle of a sentence, and no item
 SENTENCE_ENDS = tuple(".!?。！？：:；;")
 
 
@@ -29,8 +34,9 @@ def paragraphs_joined(drafts: Sequence[Draft]) -> list[Draft]:
     """
     result: list[Draft] = []
     whole = [part for draft in _nested_joined(drafts) for part in _parted(draft)]
+    leading = _usual_gap(whole)
     for draft in sorted(whole, key=lambda draft: (draft.bbox.y0, draft.bbox.x0)):
-        above = [index for index, other in enumerate(result) if _runs_into(other, draft)]
+        above = [index for index, other in enumerate(result) if _runs_into(other, draft, leading, whole)]
         if above:
             index = above[-1]
             category = "ListItem" if result[index].category == "ListItem" else "NarrativeText"
@@ -84,22 +90,53 @@ def _is_within(draft: Draft, other: Draft) -> bool:
     )
 
 
-def _runs_into(above: Draft, below: Draft) -> bool:
+def _usual_gap(drafts: Sequence[Draft]) -> float:
+    """How far below one another most lines of the page's paragraphs stand, in points; 0 where too few tell."""
+    pairs = [pair for draft in drafts if draft.element_type == "text" for pair in itertools.pairwise(draft.lines)]
+    gaps = [below.bbox.y0 - above.bbox.y1 for above, below in pairs if _is_below(above, below)]
+    return statistics.median_low(gaps) if len(gaps) >= LEAST_GAPS else 0.0
+
+
+def _runs_into(above: Draft, below: Draft, leading: float, drafts: Sequence[Draft]) -> bool:
+    """Whether `below` is the rest of `above`; `leading` is the usual gap between lines, `drafts` are the page's."""
     if above.category not in ("NarrativeText", "ListItem", "Title") or below.category != "NarrativeText":
         return False
     last, first = above.lines[-1], below.lines[0]
     size = max(last.size, first.size)
+    gap = first.bbox.y0 - last.bbox.y1
+    if (
+        not last.direction == first.direction == "right"
+        or abs(last.size - first.size) > 0.1 * size
+        or last.words[-1].bold != first.words[0].bold
+        or abs(above.bbox.x0 - below.bbox.x0) > 2 * size
+        or not -0.6 * size < gap < max(CLOSE * size, leading + WIDER_GAP / 2 * size)
+    ):
+        return False
+    fills = fills_column(above, drafts)
+    if fills and is_cjk(above.text[-1]) and first.text[0] in TITLE_MARKS:
+        return True
     right = max(above.bbox.x1, below.bbox.x1)
-    is_full = last.bbox.x1 >= right - max(3 * size, RAGGED * (right - above.bbox.x0)) or above.text[-1] in HYPHENS
-    return (
-        last.direction == first.direction == "right"
-        and abs(last.size - first.size) <= 0.1 * size
-        and last.words[-1].bold == first.words[0].bold
-        and abs(above.bbox.x0 - below.bbox.x0) <= 2 * size
-        and is_full
-        and -0.6 * size < first.bbox.y0 - last.bbox.y1 < 0.8 * size
-        and runs_on(above.text, below.text)
-    )
+    is_full = fills or last.bbox.x1 >= right - _room(above, right) or above.text[-1] in HYPHENS
+    return (fills or gap < CLOSE * size) and is_full and runs_on(above.text, below.text)
+
+
+def fills_column(draft: Draft, drafts: Sequence[Draft]) -> bool:
+    """Whether its last line ends where the column does that the text among `drafts`, of one page, stands in."""
+    rights = [
+        other.bbox.x1
+        for other in drafts
+        if other.element_type == "text"
+        and not other.hidden
+        and abs(other.bbox.x0 - draft.bbox.x0) <= INDENT * draft.size
+    ]
+    edge = max(rights, default=draft.bbox.x1)
+    start = edge - (ROOM * draft.size if is_cjk(draft.text[-1]) else _room(draft, edge))
+    return draft.lines[-1].bbox.x1 >= start and sum(right >= start for right in rights) > 1
+
+
+def _room(draft: Draft, right: float) -> float:
+    """What a line may leave open on its right side for want of room for the next word, in points."""
+    return max(3 * draft.size, RAGGED * (right - draft.bbox.x0))
 
 
 def runs_on(before: str, after: str) -> bool:

@@ -43,6 +43,7 @@ class Outcome:
     chunks: int = 0
     reason: str = ""
     seconds: float = 0.0
+    code: str = ""
 
 
 class Pool(Protocol):
@@ -82,7 +83,7 @@ class Ingest:
         for skipped in discovery.skipped:
             yield Outcome(skipped.name, state="skipped", reason=skipped.reason)
         for rejected in discovery.rejected:
-            yield Outcome(rejected.name, state="quarantined", reason=str(rejected.error))
+            yield Outcome(rejected.name, state="quarantined", reason=str(rejected.error), code=rejected.error.code)
         with tempfile.TemporaryDirectory(prefix="kb-qa-originals-") as folder:
             for settled in self._parsed(discovery.found, Path(folder)):
                 yield settled if isinstance(settled, Outcome) else self._finished(*settled)
@@ -101,7 +102,7 @@ class Ingest:
                 self._embed(work)
         except RejectedFileError as error:
             self.ledger.quarantine(work.version, error.code, str(error))
-            outcome = replace(outcome, state="quarantined", reason=str(error))
+            outcome = replace(outcome, state="quarantined", reason=str(error), code=error.code)
         else:
             outcome = self._counted(outcome, work)
         return replace(outcome, seconds=round(time.monotonic() - work.started, 2))

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ingest.discover import Discovery
 from ingest.pipeline import Outcome
+from kb_qa.command_line import terminal_language
+from kb_qa.rejections import rejection_in
 
 STYLES = {"ready": "green", "quarantined": "red", "skipped": "yellow"}
 
@@ -45,19 +47,18 @@ class IngestProgress:
         if self._echo is not None:
             self._echo(outcome)
         else:
-            self._console.print(outcome_text(outcome), soft_wrap=True)
+            self._console.print(outcome_text(outcome, terminal_language()), soft_wrap=True)
 
     def summary(self, outcomes: Sequence[Outcome], seconds: float) -> None:
         self._console.print(summary_text(outcomes, seconds), soft_wrap=True)
 
 
-def outcome_text(outcome: Outcome) -> str:
-    """One line of console markup; the name comes from outside and is escaped."""
+def outcome_text(outcome: Outcome, language: str = "en") -> str:
+    """One line of console markup; the name comes from outside and is escaped. The reason is in the language."""
     style = STYLES[outcome.state]
     counts = f"{outcome.pages} pages, {outcome.chunks} chunks, {outcome.seconds:.1f} s"
-    tail = counts if outcome.state == "ready" else outcome.reason
-    if outcome.reason == "unchanged":
-        tail = "unchanged"
+    told = rejection_in(language, outcome.code, outcome.reason)
+    tail = counts if outcome.state == "ready" and outcome.reason != "unchanged" else told
     return f"[{style}]{outcome.state:<11}[/] {escape(outcome.path)}  [dim]{escape(tail)}[/]"
 
 

@@ -1,16 +1,21 @@
-"""The elements of a file: from the ledger where these bytes were ingested, else parsed now."""
+"""The elements of a file, and its pages: from the ledger where these bytes were ingested, else parsed now."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from ingest.children import ParserPool
 from ingest.discover import discover
+from ingest.kinds import kind_of
 from ingest.limits import Limits
+from ingest.office_pages import RENDERED_KINDS
 from ingest.pipeline import PIPELINE
+from ingest.spread import SpreadingPool
+from kb_qa.blobs import rendering_place
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import InputError, MissingIndexError, NotFoundError
+from kb_qa.errors import InputError, MissingIndexError, NotFoundError, RejectedFileError
 from kb_qa.ledger import Ledger
 from kb_qa.settings import Settings
 
@@ -20,6 +25,21 @@ def parsed_document(settings: Settings, path: Path) -> ParsedDocument:
     with path.open("rb") as file:
         document_id = hashlib.file_digest(file, "sha256").hexdigest()
     return _from_ledger(settings, document_id) or parse_now(settings, path, document_id)
+
+
+def shown_file(settings: Settings, path: Path, folder: Path) -> Path:
+    """The file whose pages show the document: itself, or in `folder` the PDF that LibreOffice printed of it."""
+    try:
+        kind = kind_of(path)
+    except RejectedFileError:
+        return path  # whoever opens it says what is wrong
+    if kind not in RENDERED_KINDS:
+        return path
+    if not (rendering := parsed_document(settings, path).rendering):
+        return path
+    printed = folder / "printed.pdf"
+    printed.write_bytes(rendering)
+    return printed
 
 
 def named_document(settings: Settings, name: str) -> ParsedDocument:
@@ -47,13 +67,17 @@ def parse_now(settings: Settings, path: Path, document_id: str) -> ParsedDocumen
     if not discovery.found:
         raise InputError(f"{path.name!r} cannot be read: {discovery.skipped[0].reason}")
     with ParserPool(limits=limits, workers=1) as pool:
-        return pool.submit(path, document_id, discovery.found[0].kind).result()
+        return SpreadingPool(pool, limits).submit(path, document_id, discovery.found[0].kind).result()
 
 
 def _from_ledger(settings: Settings, document_id: str) -> ParsedDocument | None:
     try:
         with Ledger.open(settings.kb, create=False) as ledger:
             version = ledger.ready_version(document_id, PIPELINE)
-            return None if version is None else ledger.load_parse(version)
+            if version is None:
+                return None
+            printed = rendering_place(ledger.blob_path(document_id))
+            parsed = ledger.load_parse(version)
+            return replace(parsed, rendering=printed.read_bytes()) if printed.is_file() else parsed
     except MissingIndexError:
         return None

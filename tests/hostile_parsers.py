@@ -11,7 +11,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pymupdf
+
+from ingest import document_reader, page_reader
+from ingest.drafts import PageDraft
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from kb_qa.elements import Element, ParsedDocument
@@ -131,3 +136,32 @@ _ACTIONS: dict[str, Callable[[Path], ParsedDocument]] = {
 def counted(path: Path, document_id: str, kind: Kind, *, limits: Limits, times: int) -> int:
     """So many times the file's letters: no parser, but called as one."""
     return times * len(path.read_text(encoding="utf-8"))
+
+
+def _bloat() -> None:
+    """Past the child's limit, in the way of C code that does not ask whether it got the memory."""
+    try:
+        bytearray(64_000_000_000)
+    except MemoryError:
+        os.abort()
+
+
+_PAGE_ACTIONS: dict[str, Callable[[], object]] = {
+    "crash": os.abort,
+    "hang": lambda: ctypes.PyDLL(None).sleep(60),  # in C, with the interpreter's lock
+    "bloat": _bloat,
+}
+
+
+def with_bad_pages(
+    path: Path, document_id: str, kind: Kind, *, limits: Limits, parse: Callable[..., Any], bad: dict[int, str]
+) -> Any:
+    """Runs `parse`, with a reader that does on the pages of these numbers what `bad` says. Only in a child."""
+    read = page_reader.read_page_draft
+
+    def reads_or_dies(page: pymupdf.Page, number: int, limits: Limits, **given: Any) -> PageDraft:
+        _PAGE_ACTIONS.get(bad.get(number, ""), lambda: None)()
+        return read(page, number, limits, **given)
+
+    document_reader.read_page_draft = reads_or_dies
+    return parse(path, document_id, kind, limits=limits)

@@ -146,7 +146,9 @@ def test_documents_lists_names_and_states(sample_kb: Path) -> None:
     """Every sample is listed as ready, with the fields that the JSON form promises."""
     done = run("documents", "--kb", sample_kb, "--json")
     assert {line["state"] for line in done.lines} == {"ready"}
-    assert {"document_id", "names", "state", "pages", "chunks", "parser", "flags", "reason"} == set(done.lines[0])
+    assert {"document_id", "names", "state", "pages", "chunks", "parser", "flags", "reason", "code"} == set(
+        done.lines[0]
+    )
 
 
 def test_elements_prints_what_the_parser_sees(sample_kb: Path) -> None:

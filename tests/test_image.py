@@ -62,15 +62,27 @@ def test_words_of_a_turned_photograph_are_where_the_ink_is(tmp_path: Path) -> No
     assert all(ink(path, 1, word.bbox) > 0.05 for word in element.words)
 
 
-def test_each_frame_of_a_tiff_is_a_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["tif", "webp"])
+def test_each_frame_is_a_page(tmp_path: Path, suffix: str) -> None:
     """In their order; more than the limit of pages is refused before any is read."""
+    path = tmp_path / f"a.{suffix}"
     frames = [picture(f"Page {number} 4,812") for number in (1, 2)]
-    frames[0].save(tmp_path / "a.tif", save_all=True, append_images=frames[1:], dpi=(150, 150))
-    with open_document(tmp_path / "a.tif") as document:
+    frames[0].save(path, save_all=True, append_images=frames[1:], dpi=(150, 150), lossless=True)
+    with open_document(path) as document:
         first, second = (page.get_pixmap(dpi=36).samples for page in document)
+        assert document[0].rect == document[1].rect
     assert first != second
+    assert [element.text for element in parsed(path).elements] == ["Page 1 4,812", "Page 2 4,812"]
     with pytest.raises(LimitExceededError, match="2 pages"):
-        parse_image(tmp_path / "a.tif", "d", limits=Limits(max_pages=1))
+        parse_image(path, "d", limits=Limits(max_pages=1))
+
+
+def test_a_webp_with_too_many_pixels_in_all_its_frames_is_refused(tmp_path: Path) -> None:
+    """They are decoded together, so they count together."""
+    frames = [Image.new("RGB", (2000, 2100), color) for color in ("red", "white", "blue")]
+    frames[0].save(tmp_path / "a.webp", save_all=True, append_images=frames[1:])
+    with pytest.raises(LimitExceededError, match="3 × 2000 × 2100 pixels; the limit is 8 million"):
+        parse_image(tmp_path / "a.webp", "d", limits=Limits(max_megapixels=1))
 
 
 def test_what_is_transparent_is_paper(tmp_path: Path) -> None:

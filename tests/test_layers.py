@@ -55,6 +55,7 @@ ROWS: dict[int, set[str]] = {
         "prompts",
         "quality_reasons",
         "references",
+        "rejections",
         "rendering",
         "terms",
         "transcript",

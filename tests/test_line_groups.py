@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ingest.line_groups import group_lines, looks_like_columns, starts_item
+from ingest.printed import line_of
 from tests.drafts_of import printed
 
 
@@ -65,3 +68,10 @@ def test_a_box_over_two_columns_of_which_one_is_short_is_no_paragraph() -> None:
     assert looks_like_columns([*left, *right])
     crossing = printed("a line that runs on over the gutter and is as long as both of the columns are", 72, 300)
     assert not looks_like_columns([*left, *right, crossing])
+
+
+def test_a_label_with_its_value_is_a_row_of_its_own() -> None:
+    """`Total: $8.20` that OCR read does not run into the row below; in a text layer lines are what a program set."""
+    lines = [printed("Total Amount: $8.20"), printed("GST (6%): $0.46", y=112)]
+    read = [line_of([replace(word, confidence=0.9) for word in line.words]) for line in lines]
+    assert [len(group_lines(rows)) for rows in (lines, read)] == [1, 2]

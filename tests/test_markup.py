@@ -130,8 +130,8 @@ def test_markdown_is_read_as_commonmark(tmp_path: Path) -> None:
     assert parsed.title == "Handbook 2024"
     assert outline(parsed)[1:] == [
         ("Title", (), "Top"),
-        ("ListItem", ("Top",), "First"),
-        ("ListItem", ("Top",), "Second"),
+        ("ListItem", ("Top",), "1. First"),
+        ("ListItem", ("Top",), "2. Second"),
         ("ListItem", ("Top",), "nested 7%"),
         ("ListItem", ("Top",), "nested continued"),
         ("Title", ("Top",), "Code"),

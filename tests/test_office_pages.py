@@ -5,23 +5,30 @@ from __future__ import annotations
 import shutil
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import docx
+import pymupdf
 import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
+from ingest.draw import draw_elements
 from ingest.kinds import kind_of
 from ingest.limits import Limits
 from ingest.office_pages import PROGRAMS, rendered_pdf
 from ingest.parse import parse_document
+from ingest.pdf import parse_pdf
+from ingest.pipeline import PIPELINE
+from ingest.stored import parsed_document, shown_file
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import LimitExceededError, MissingDependencyError, UnsupportedFileError
 from kb_qa.geometry import BBox
 from kb_qa.ledger import Ledger
 from kb_qa.pages import picture_png
 from kb_qa.picture import Picture
+from kb_qa.settings import Settings
 from tests.documents import texts
 from tests.pdf_pages import ink, write_pdf
 
@@ -168,3 +175,37 @@ def test_libreoffice_prints_what_a_reader_sees(tmp_path: Path, monkeypatch: pyte
     pages = tmp_path / "pages.pdf"
     pages.write_bytes(parsed.rendering)
     assert all(ink(pages, 1, word.bbox) > 0.02 for word in parsed.elements[0].words)
+
+
+@pytest.mark.parametrize("ingested", [False, True], ids=["parsed now", "from the ledger"])
+def test_elements_and_crops_of_an_office_file_are_drawn_on_its_print(tmp_path: Path, ingested: bool) -> None:
+    """Where it is parsed now, and where its print was kept; the original has nothing to draw on."""
+    path = word_file(tmp_path / "a.docx")
+    pages = write_pdf(tmp_path / "printed.pdf", lambda page: page.insert_text((72, 100), REVENUE, fontsize=11))
+    settings = Settings(kb=tmp_path / "kb")
+    parsed = replace(parse_pdf(pages, "d", limits=Limits()), rendering=pages.read_bytes())
+    if ingested:
+        with Ledger.open(settings.kb, create=True) as ledger:
+            document_id = ledger.store_blob(path)
+            version = ledger.receive(document_id, "a.docx", "", size=1, kind="docx", pipeline=PIPELINE)
+            for state in ("stored", "parsing"):
+                ledger.mark(version, state)
+            ledger.store_parse(version, replace(parsed, title="kept"))
+            ledger.store_chunks(version, [], [])
+            ledger.mark(version, "indexing")
+            ledger.publish(version)
+        parsed = parsed_document(settings, path)
+        assert parsed.title == "kept"
+        (tmp_path / "shown").mkdir()
+        shown = shown_file(settings, path, tmp_path / "shown")
+        assert shown.read_bytes() == pages.read_bytes()
+    (drawn,) = draw_elements(path, parsed, tmp_path / "out")
+    assert pymupdf.Pixmap(drawn).width > 500
+
+
+def test_a_file_without_a_print_is_shown_as_it_is(tmp_path: Path) -> None:
+    """A PDF has pages, and what is wrong with a file says whoever opens it."""
+    pdf = write_pdf(tmp_path / "a.pdf", lambda page: page.insert_text((72, 100), REVENUE))
+    wrong = tmp_path / "b.docx"
+    wrong.write_bytes(b"\x00\x01")
+    assert [shown_file(Settings(kb=tmp_path / "kb"), path, tmp_path) for path in (pdf, wrong)] == [pdf, wrong]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 from ingest.image import parse_image
 from ingest.ink_boxes import PixelBox, tight_line, tight_words
 from ingest.limits import Limits
+from ingest.printed import PrintedLine, line_of
 from ingest.read_words import spelled_words
+from ingest.receipts import with_receipt_rows
 from kb_qa.geometry import BBox
+from tests.drafts_of import printed
 
 ROWS = [("Sub total", "20.50"), ("Rounding", "0.05"), ("TOTAL", "RM 20.55"), ("CASH", "RM 50.00"), ("Change", "29.45")]
 LINE = BBox(0, 0, 100, 20)
@@ -22,18 +26,53 @@ def quad(x0: float, x1: float) -> list[list[float]]:
     return [[x0, 0], [x1, 0], [x1, 20], [x0, 20]]
 
 
-def test_a_label_and_its_amount_are_one_element(tmp_path: Path) -> None:
-    """On a till roll each row with an amount far from its label is cited as one text, label and amount together."""
+@pytest.mark.parametrize(("paper", "left"), [(200, 0), (800, 300)], ids=["till-roll", "wide-paper"])
+def test_a_label_and_its_amount_are_one_element(tmp_path: Path, paper: int, left: int) -> None:
+    """Each row with an amount far from its label is cited as one text, on a till roll and on whatever it was laid."""
     document = pymupdf.open()
-    page = document.new_page(width=200, height=240)
-    page.insert_text((30, 40), "CORNER SHOP RECEIPT", fontsize=9)
+    page = document.new_page(width=paper, height=240)
+    page.insert_text((left + 30, 40), "CORNER SHOP RECEIPT", fontsize=9)
     for row, (label, amount) in enumerate(ROWS):
-        page.insert_text((12, 80 + row * 22), label, fontsize=9)
-        page.insert_text((140, 80 + row * 22), amount, fontsize=9)
+        page.insert_text((left + 12, 80 + row * 22), label, fontsize=9)
+        page.insert_text((left + 140, 80 + row * 22), amount, fontsize=9)
     path = tmp_path / "receipt.png"
     page.get_pixmap(dpi=200).save(path)
     texts = [element.text for element in parse_image(path, "document", limits=Limits()).elements]
     assert [text.casefold() for text in texts[1:]] == [f"{label} {amount}".casefold() for label, amount in ROWS]
+
+
+def recognised(text: str, x: float, y: float) -> PrintedLine:
+    """A line as OCR reads one: each word with a confidence."""
+    line = printed(text, x, y)
+    return line_of([replace(word, confidence=0.98) for word in line.words])
+
+
+def receipt(left: float = 0) -> list[PrintedLine]:
+    rows = enumerate(ROWS)
+    return [
+        recognised(text, left + x, 40 + 20 * row) for row, pair in rows for x, text in zip((0, 160), pair, strict=True)
+    ]
+
+
+def test_a_receipt_s_column_heads_are_one_row() -> None:
+    """Where the rows hold values, what stands side by side above them is one line too, though it is no value."""
+    heads = [recognised("Item", 0, 10), recognised("Price", 160, 10)]
+    assert [line.text for line in with_receipt_rows([*heads, *receipt()])][:2] == ["Item Price", "Sub total 20.50"]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        pytest.param([recognised("Wide print all over the page " * 4, 0, 10)], id="wide-print"),
+        pytest.param(
+            [recognised("A narrow column of ordinary prose lines", 0, 200 + 14 * row) for row in range(9)], id="prose"
+        ),
+    ],
+)
+def test_a_table_among_other_print_makes_no_receipt(around: list[PrintedLine]) -> None:
+    """Neither in wide print, nor in a narrow column of prose: there the table finder looks for it."""
+    lines = [*receipt(), *around]
+    assert with_receipt_rows(lines) == lines
 
 
 def test_a_line_s_box_ends_at_its_ink() -> None:

@@ -105,7 +105,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     page.write_bytes(b"<html><script>alert(1)</script>")
     records = [
         record(names=(NASTY_NAME, "second.pdf")),
-        record(OTHER, "page.pdf", state="quarantined", pages=0, reason="not a PDF"),
+        record(OTHER, "page.pdf", state="quarantined", pages=0, reason="not a PDF", code="misnamed_file"),
         record("ef" * 32, "gone.pdf", state="deleted"),
         record("01" * 32, "lost.pdf"),
         record(PAGELESS, "hb.md", pages=0),
@@ -347,6 +347,14 @@ def test_documents_are_listed_with_their_states(service: Service) -> None:
     assert listed[0]["names"] == [NASTY_NAME, "second.pdf"]
     assert listed[1]["reason"] == "not a PDF"
     assert service.get(f"/v1/documents/{OTHER}").json() == listed[1]
+
+
+def test_the_list_says_why_in_the_reader_s_language(service: Service) -> None:
+    """By `Accept-Language`, as crops do; the code is the same for every reader."""
+    response = service.get("/v1/documents", accept_language="zh-CN,zh;q=0.9,en;q=0.8")
+    told = response.json()["documents"][1]
+    assert (told["reason"], told["code"]) == ("文件内容与其扩展名不符（not a PDF）", "misnamed_file")
+    assert response.headers["vary"] == "Accept-Language"
 
 
 def test_original_is_an_inert_attachment(service: Service) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +13,17 @@ from typing import Any
 import pymupdf
 import pytest
 
+from ingest.children import ParserPool
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from ingest.page_ranges import RANGE, ReadRange
+from ingest.page_watch import PageWatch
 from ingest.pdf import parse_pdf
-from ingest.spread import SpreadingPool
+from ingest.spread import MOST_DEATHS, SpreadingPool
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import CrashedParserError, DamagedFileError, LimitExceededError
+from kb_qa.quality_reasons import reason_in
+from tests.hostile_parsers import with_bad_pages
 
 PROSE = "the board has approved the annual budget for the coming year and will review it again in autumn, and "
 PAGES = RANGE + 2
@@ -92,11 +97,10 @@ def test_a_short_document_is_one_task(tmp_path: Path) -> None:
     assert len(future.result(0).pages) == 1
 
 
-@pytest.mark.parametrize(("kind", "workers"), [("text", 2), ("pdf", 1)], ids=["no-pdf", "one-child"])
-def test_what_cannot_be_spread_goes_to_one_child(kind: Kind, workers: int) -> None:
-    """Other formats, and every file where there is one child only."""
-    pool = PatientPool(workers=workers)
-    future = SpreadingPool(pool, pool.limits).submit(Path("file"), "d", kind)
+def test_what_has_no_pages_goes_to_one_child() -> None:
+    """There is nothing to spread."""
+    pool = PatientPool()
+    future = SpreadingPool(pool, pool.limits).submit(Path("file"), "d", "text")
     pool.finish()
     assert str(future.result(0)) == "whole file"
 
@@ -143,3 +147,117 @@ def test_cancelling_stops_every_child(long_pdf: Path) -> None:
     assert future.cancel()
     assert all(waiting.cancelled() for waiting, _ in pool.waiting)
     assert time.monotonic() - started < 1
+
+
+# Pages on which a child dies
+
+
+@dataclass(slots=True)
+class HostilePool:
+    """Real children, whose reader does on some pages what `bad` says."""
+
+    pool: ParserPool
+    bad: dict[int, str]
+    workers: int = 1
+
+    def submit(self, path: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+        return self.pool.submit(path, document_id, kind)
+
+    def run(self, parse: Callable[..., Any], path: Path, document_id: str, kind: Kind) -> Future[Any]:
+        return self.pool.run(functools.partial(with_bad_pages, parse=parse, bad=self.bad), path, document_id, kind)
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[ParserPool]:
+    with ParserPool(limits=Limits(page_seconds=10, memory_mb=2000), workers=1) as pool:
+        yield pool
+
+
+def pages_of_prose(path: Path, count: int, *, blank: int = 0) -> Path:
+    """Page by page its number and prose; on the page numbered `blank` a picture alone."""
+    with pymupdf.open() as document:
+        for number in range(1, count + 1):
+            page = document.new_page(width=595, height=842)
+            if number == blank:
+                page.draw_rect((100, 100, 400, 400), fill=(0.2, 0.4, 0.6))
+            else:
+                page.insert_textbox((72, 90, 500, 780), f"Page {number}. {PROSE * 5}", fontsize=10)
+        document.save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [("crash", "it crashed its parser"), ("hang", "it took longer than 10 s"), ("bloat", "it crashed its parser")],
+)
+def test_a_bad_page_3_loses_no_other(children: ParserPool, tmp_path: Path, action: str, reason: str) -> None:
+    """Pages 1, 2, 4 and 5 are read; page 3, which holds no text, is told with its reason, and flagged."""
+    path = pages_of_prose(tmp_path / "five.pdf", 5, blank=3)
+    limits = Limits(page_seconds=10)
+    parsed = SpreadingPool(HostilePool(children, {3: action}), limits).submit(path, "d", "pdf").result(100)
+    assert [page.number for page in parsed.pages] == [1, 2, 3, 4, 5]
+    assert [page.quality.grade for page in parsed.pages] == ["good", "good", "poor", "good", "good"]
+    assert parsed.flags == (f"page 3 unreadable: {reason}",)
+    assert [element.text[:7] for element in parsed.elements] == [f"Page {number}." for number in (1, 2, 4, 5)]
+    assert reason_in("zh", parsed.flags[0]) != parsed.flags[0]
+
+
+def test_a_page_whose_reading_crashes_keeps_its_text_layer(children: ParserPool, tmp_path: Path) -> None:
+    """What a model or the layout dies of need not lose the words; two bad pages in one range, one of them the last."""
+    path = pages_of_prose(tmp_path / "long.pdf", PAGES)
+    hostile = HostilePool(children, {2: "crash", RANGE: "crash"})
+    parsed = SpreadingPool(hostile, Limits()).submit(path, "d", "pdf").result(100)
+    poorer = [page.number for page in parsed.pages if page.quality.grade != "good"]
+    assert (len(parsed.pages), poorer) == (PAGES, [2, RANGE])
+    texts = " ".join(element.text for element in parsed.elements)
+    assert all(f"Page {number}." in texts for number in range(1, PAGES + 1))
+    assert all("read without layout and tables" in flag for flag in parsed.flags)
+
+
+def test_a_document_of_which_no_page_can_be_read_fails_with_what_befell_it(
+    children: ParserPool, tmp_path: Path
+) -> None:
+    """It is not called damaged, as the pages may be sound."""
+    path = pages_of_prose(tmp_path / "one.pdf", 1, blank=1)
+    future = SpreadingPool(HostilePool(children, {1: "crash"}), Limits()).submit(path, "d", "pdf")
+    with pytest.raises(CrashedParserError, match="SIGABRT"):
+        future.result(100)
+
+
+@dataclass(slots=True)
+class DeadlyPool:
+    """Every child dies at once, at the first page that it was to read."""
+
+    limits: Limits = field(default_factory=Limits)
+    workers: int = 1
+    died: int = 0
+
+    def submit(self, path: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+        raise AssertionError("documents with pages are read page by page")
+
+    def run(self, parse: Callable[..., Any], path: Path, document_id: str, kind: Kind) -> Future[Any]:
+        assert isinstance(parse, functools.partial)
+        pages = parse.keywords.get("pages", range(1000))
+        parse.keywords["watch"].mark.write_text(f"{pages[0]} 1000")
+        self.died += 1
+        future: Future[Any] = Future()
+        future.set_exception(CrashedParserError(f"death {self.died}"))
+        return future
+
+
+def test_a_file_made_to_kill_children_is_given_up() -> None:
+    """After so many pages, and not after a thousand: each death costs new children."""
+    pool = DeadlyPool()
+    future = SpreadingPool(pool, pool.limits).submit(Path("file.pdf"), "d", "pdf")
+    with pytest.raises(CrashedParserError):
+        future.result(0)
+    assert pool.died <= 3 * MOST_DEATHS
+
+
+@pytest.mark.parametrize("mark", ["", "3", "-1 5", "5 5", "1 2 3", "99999999999 5", "x y"])
+def test_a_mark_that_makes_no_sense_is_none(tmp_path: Path, mark: str) -> None:
+    """A child can write what it likes; then the document fails as a whole."""
+    watch = PageWatch(tmp_path / "mark", 1.0)
+    assert watch.died_at() is None
+    watch.mark.write_text(mark)
+    assert watch.died_at() is None

@@ -164,6 +164,15 @@ def test_numbered_lines_that_are_items_stay_items(texts: tuple[str, ...]) -> Non
     assert {category for category, _ in categories(with_headings([page_of(prose(40), *drafts)]))[0][1:]} == {"ListItem"}
 
 
+@pytest.mark.parametrize(("text", "category"), [("2、" + "寒色孤村" * 6, "ListItem"), ("2、主要业务", "Title")])
+def test_a_numbered_line_broken_by_the_page_s_end_is_no_heading(text: str, category: str) -> None:
+    """It fills the width and goes on overleaf; a short one above the next page's text may head it."""
+    full = "公司营业收入同比增长" * 3
+    first = page_of(draft("NarrativeText", *[full[:27]] * 4), draft("ListItem", text, y=300))
+    second = page_of(draft("NarrativeText", "悲风四野闻，溪深难受雪。", y=40), number=2)
+    assert categories(with_headings([first, second]))[0][-1][0] == category
+
+
 # Paragraphs that go on elsewhere
 
 

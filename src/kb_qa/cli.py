@@ -26,12 +26,14 @@ from kb_qa.command_line import (
     output_names,
     settings_of,
     stored_events,
+    terminal_language,
     write_output,
 )
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.export_command import export
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
+from kb_qa.rejections import rejection_in
 from kb_qa.rendering import terminal_text, to_markdown
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
@@ -180,12 +182,14 @@ def documents(kb: Path | None, as_json: bool) -> None:
     """List the documents with their states."""
     with open_ledger(settings_of(kb)) as library:
         records = library.documents()
+    language = terminal_language()
     for record in records:
         if as_json:
             line = {name: value for name, value in asdict(record).items() if name != "size"}
             click.echo(json.dumps(line, ensure_ascii=False))
         else:
-            reason = f"  {record.reason}" if record.reason else ""
+            told = rejection_in(language, record.code, record.reason)
+            reason = f"  {told}" if told else ""
             names = ", ".join(record.names)
             click.echo(f"{record.state:<12} {record.pages:>5} pages {record.chunks:>6} chunks  {names}{reason}")
 

@@ -13,9 +13,10 @@ from typing import Any
 import click
 
 from kb_qa.answers import AnswerEvent
-from kb_qa.errors import InputError, KbQaError, NotFoundError
+from kb_qa.errors import InputError, KbQaError, NotFoundError, RejectedFileError
 from kb_qa.marks import MarkedDocument
 from kb_qa.protocols import Library
+from kb_qa.rejections import language_of, rejection_in
 from kb_qa.settings import Settings
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -28,7 +29,8 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KbQaError as error:
-            click.echo(f"kb-qa: {error}", err=True)
+            told = rejection_in(terminal_language(), error.code, str(error))
+            click.echo(f"kb-qa: {told if isinstance(error, RejectedFileError) else error}", err=True)
             ctx.exit(error.exit_code)
 
 
@@ -40,6 +42,11 @@ def settings_of(kb: Path | None) -> Settings:
     """The environment's settings, with the knowledge base of the command line."""
     settings = Settings.from_environment(os.environ)
     return settings if kb is None else replace(settings, kb=kb)
+
+
+def terminal_language() -> str:
+    """ "zh" or "en", by the locale."""
+    return language_of(os.environ)
 
 
 def write_output(output: Path, data: bytes) -> None:

@@ -12,6 +12,7 @@ KbQaError
 │       ├── MisnamedFileError      the bytes are not what the name says
 │       ├── UnsupportedFileError   a kind that has no parser
 │       ├── LimitExceededError     too many pages, pixels, bytes, or too long
+│       │   └── OverrunError       more time or memory than a parser may have, on one page it may be
 │       └── CrashedParserError     its parser died, twice, or failed in a way it does not know
 ├── EnvironmentProblemError        this machine or directory is not ready          exit 3, HTTP 503
 │   ├── MissingIndexError          nothing was ingested here
@@ -105,6 +106,10 @@ class UnsupportedFileError(RejectedFileError):
 class LimitExceededError(RejectedFileError):
     code = "limit_exceeded"
     status = 413
+
+
+class OverrunError(LimitExceededError):
+    """Reading less of the file may do."""
 
 
 class CrashedParserError(RejectedFileError):

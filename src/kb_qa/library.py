@@ -307,6 +307,7 @@ def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
         parser=row["parser"],
         flags=tuple(row["flags"]),
         reason=row["reason"],
+        code=row["code"],
         size=row["size"],
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pymupdf
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, ImageSequence
 
 from kb_qa.blobs import rendering_place
 from kb_qa.elements import content_id
@@ -178,7 +178,8 @@ def shown_page(document: pymupdf.Document, number: int) -> Iterator[pymupdf.Page
 def open_document(path: Path) -> pymupdf.Document:
     """As `pymupdf.open`, and turned as EXIF says, as MuPDF does for JPEG alone.
 
-    WebP, which MuPDF cannot open, and a PNG or a TIFF of one page that is to be turned become a PNG in memory.
+    WebP, which MuPDF cannot open, and a PNG or a TIFF of one page that is to be turned become a PNG in memory; a WebP
+    of several frames a TIFF, which has a page for each.
     """
     with path.open("rb") as file:
         head = file.read(12)
@@ -187,11 +188,19 @@ def open_document(path: Path) -> pymupdf.Document:
         return pymupdf.open(path)
     with Image.open(path) as picture:
         dpi = picture.info.get("dpi", (IMAGE_DPI, IMAGE_DPI))
-        stream = io.BytesIO()
-        turned = ImageOps.exif_transpose(picture).convert("RGBA")
-        paper = Image.new("RGBA", turned.size, "white")  # what is transparent has colours of its own, which nobody sees
-        Image.alpha_composite(paper, turned).convert("RGB").save(stream, "PNG", dpi=dpi, compress_level=1)
+        frames = [_on_paper(frame) for frame in ImageSequence.Iterator(picture)]
+    stream = io.BytesIO()
+    if len(frames) > 1:
+        frames[0].save(stream, "TIFF", dpi=dpi, compression="tiff_deflate", save_all=True, append_images=frames[1:])
+        return pymupdf.open(stream=stream.getvalue(), filetype="tiff")
+    frames[0].save(stream, "PNG", dpi=dpi, compress_level=1)
     return pymupdf.open(stream=stream.getvalue(), filetype="png")
+
+
+def _on_paper(frame: Image.Image) -> Image.Image:
+    """Turned as EXIF says; what is transparent has colours of its own, which nobody sees."""
+    turned = ImageOps.exif_transpose(frame).convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", turned.size, "white"), turned).convert("RGB")
 
 
 def _is_turned(path: Path) -> bool:

@@ -71,7 +71,9 @@ class LexicalMatch:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """A document as listed: `names` are all the names its bytes were seen under, `reason` why it is not ready."""
+    """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
+    ready: a sentence in English, and the error's code.
+    """
 
     document_id: str
     names: tuple[str, ...]
@@ -82,6 +84,7 @@ class DocumentRecord:
     flags: tuple[str, ...]
     reason: str
     size: int = 0
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,23 @@ _CHINESE = (
         "无法读取：内容已损坏，或属于无法绘制的类型",
     ),
     (r"unreadable: it needs more memory than there is", "无法读取：所需内存超过可用内存"),
+    (r"unreadable: it took longer than ([\d.]+) s", r"无法读取：处理时间超过 \1 秒"),
+    (r"unreadable: it crashed its parser", "无法读取：解析程序在此页崩溃"),
+    # of a whole document
+    (r"repaired", "文件有损坏，已修复后读取"),
+    (r"pages printed by LibreOffice", "页面由 LibreOffice 打印"),
+    (r"read without pages: (.+)", r"未能生成页面，仅按内容读取（\1）"),
+    (r"(\d+) pictures not read", r"\1 张图片未识读"),
+    (r"hidden text left out", "已略去隐藏文字"),
+    (r"text hidden by style left out", "已略去以样式隐藏的文字"),
+    (r"sheet (.+): (\d+) cells in hidden rows or columns left out", r"工作表 \1：已略去隐藏行列中的 \2 个单元格"),
+    (
+        r"(\d+) formulas have no stored value; open and save the file in a spreadsheet",
+        r"\1 个公式没有保存的值，请在电子表格软件中打开并保存该文件",
+    ),
+    (r"chapter (.+) is missing", r"缺少章节 \1"),
+    (r"(\d+) attachments not read: (.+)", r"\1 个附件未读取：\2"),
+    (r"encoding guessed: (.+)", r"文字编码为推测：\1"),
 )
 CHINESE = tuple((re.compile(pattern), wording) for pattern, wording in _CHINESE)
 

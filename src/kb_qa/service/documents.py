@@ -10,10 +10,13 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
+from kb_qa.answers import Language
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import parse_bbox
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord, Library
+from kb_qa.quality_reasons import reason_in
+from kb_qa.rejections import rejection_in
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
 from kb_qa.service.pictures import (
@@ -33,6 +36,7 @@ from kb_qa.service.pictures import (
 router = APIRouter(prefix="/v1/documents")
 
 MAX_FILE_NAME: Final = 120
+BY_LANGUAGE: Final = {"Vary": "Accept-Language"}
 # An original is an attachment; where a browser shows it all the same, nothing in it runs or loads.
 ORIGINAL_HEADERS: Final = {
     "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
@@ -41,15 +45,16 @@ ORIGINAL_HEADERS: Final = {
 
 
 @router.get("")
-async def listed_documents(parts: UsedParts) -> Response:
+async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
     records = await asyncio.to_thread(parts.knowledge_base.library.documents)
-    return AsciiJSONResponse({"documents": [_record_json(record) for record in records if record.state not in GONE]})
+    lines = [_record_json(record, language) for record in records if record.state not in GONE]
+    return AsciiJSONResponse({"documents": lines}, headers=BY_LANGUAGE)
 
 
 @router.get("/{document_id}")
-async def one_document(document_id: str, parts: UsedParts) -> Response:
+async def one_document(document_id: str, parts: UsedParts, language: ReaderLanguage) -> Response:
     record = await asyncio.to_thread(_record, parts.knowledge_base.library, document_id)
-    return AsciiJSONResponse(_record_json(record))
+    return AsciiJSONResponse(_record_json(record, language), headers=BY_LANGUAGE)
 
 
 @router.get("/{document_id}/file")
@@ -103,7 +108,7 @@ def _record(library: Library, document_id: str) -> DocumentRecord:
     raise NotFoundError(NO_DOCUMENT)
 
 
-def _record_json(record: DocumentRecord) -> dict[str, object]:
+def _record_json(record: DocumentRecord, language: Language) -> dict[str, object]:
     return {
         "document_id": record.document_id,
         "names": list(record.names),
@@ -111,8 +116,9 @@ def _record_json(record: DocumentRecord) -> dict[str, object]:
         "pages": record.pages,
         "chunks": record.chunks,
         "parser": record.parser,
-        "flags": list(record.flags),
-        "reason": record.reason,
+        "flags": [reason_in(language, flag) for flag in record.flags],
+        "reason": rejection_in(language, record.code, record.reason),
+        "code": record.code,
         "size": record.size,
         "file_url": f"/v1/documents/{record.document_id}/file",
     }
