@@ -20,8 +20,11 @@ import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # has no stubs
 import pymupdf
 
+from ingest.net_graph import with_leaky_relus
+
 THREADS = "OMP_NUM_THREADS"  # the variable that the other numeric libraries of a child go by, too
-FIXED_SIZE = ("feature_imf", "table_grid_model")  # nets whose input is of one size: their memory arena cannot grow
+SEES = "feature_imf"  # the net that makes features of the picture of a page
+FIXED_SIZE = (SEES, "table_grid_model")  # nets whose input is of one size: their memory arena cannot grow
 BY_TEXT, BY_SIGHT = "rf", "imf+rf"  # PyMuPDF's names of the features that a net goes by
 SURE = 0.6  # probability of the likeliest class, for the line of which the net is least sure
 
@@ -57,7 +60,8 @@ def _sessions_of(threads: int) -> Iterator[None]:
         wanted.inter_op_num_threads = 1
         wanted.add_session_config_entry("session.intra_op.allow_spinning", "0")
         wanted.enable_cpu_mem_arena = Path(path).name.startswith(FIXED_SIZE)
-        return original(path, sess_options=wanted, **options)
+        model = with_leaky_relus(Path(path).read_bytes()) if Path(path).name.startswith(SEES) else path
+        return original(model, sess_options=wanted, **options)
 
     onnxruntime.InferenceSession = session
     try:
