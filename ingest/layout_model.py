@@ -20,6 +20,7 @@ import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # has no stubs
 import pymupdf
 
+from ingest.layout_features import add_region_features, line_features, text_pattern
 from ingest.net_graph import with_leaky_relus
 
 THREADS = "OMP_NUM_THREADS"  # the variable that the other numeric libraries of a child go by, too
@@ -86,8 +87,9 @@ class _Models:
         self._certainty = _Certainty(self._reads.session)
         self._reads.session = self._certainty
         self._reads.table_grid_extractor = _LaterGrids()
-        # Asked twice for each line of a page that is looked at.
-        self._module.get_text_pattern = functools.lru_cache(1024)(self._module.get_text_pattern)
+        self._module.get_text_pattern, self._module.get_rf_features = text_pattern, line_features
+        parts: Any = importlib.import_module("pymupdf.layout.pymupdf_util_ext")
+        parts.extract_rf_features = add_region_features
         self._pixels = importlib.import_module("pymupdf.layout.pymupdf_util_imf").image_feature_extraction_task
 
     def features(self, page: pymupdf.Page) -> dict[str, Any]:
