@@ -20,8 +20,12 @@ import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # has no stubs
 import pymupdf
 
+from ingest.layout_features import add_region_features, line_features, text_pattern
+from ingest.net_graph import with_leaky_relus
+
 THREADS = "OMP_NUM_THREADS"  # the variable that the other numeric libraries of a child go by, too
-FIXED_SIZE = ("feature_imf", "table_grid_model")  # nets whose input is of one size: their memory arena cannot grow
+SEES = "feature_imf"  # the net that makes features of the picture of a page
+FIXED_SIZE = (SEES, "table_grid_model")  # nets whose input is of one size: their memory arena cannot grow
 BY_TEXT, BY_SIGHT = "rf", "imf+rf"  # PyMuPDF's names of the features that a net goes by
 SURE = 0.6  # probability of the likeliest class, for the line of which the net is least sure
 
@@ -57,7 +61,8 @@ def _sessions_of(threads: int) -> Iterator[None]:
         wanted.inter_op_num_threads = 1
         wanted.add_session_config_entry("session.intra_op.allow_spinning", "0")
         wanted.enable_cpu_mem_arena = Path(path).name.startswith(FIXED_SIZE)
-        return original(path, sess_options=wanted, **options)
+        model = with_leaky_relus(Path(path).read_bytes()) if Path(path).name.startswith(SEES) else path
+        return original(model, sess_options=wanted, **options)
 
     onnxruntime.InferenceSession = session
     try:
@@ -82,8 +87,9 @@ class _Models:
         self._certainty = _Certainty(self._reads.session)
         self._reads.session = self._certainty
         self._reads.table_grid_extractor = _LaterGrids()
-        # Asked twice for each line of a page that is looked at.
-        self._module.get_text_pattern = functools.lru_cache(1024)(self._module.get_text_pattern)
+        self._module.get_text_pattern, self._module.get_rf_features = text_pattern, line_features
+        parts: Any = importlib.import_module("pymupdf.layout.pymupdf_util_ext")
+        parts.extract_rf_features = add_region_features
         self._pixels = importlib.import_module("pymupdf.layout.pymupdf_util_imf").image_feature_extraction_task
 
     def features(self, page: pymupdf.Page) -> dict[str, Any]:

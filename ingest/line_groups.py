@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from ingest.glyph_order import FIRST_RIGHT_TO_LEFT
 from ingest.printed import PrintedLine
 from kb_qa.geometry import BBox
 
@@ -65,7 +66,10 @@ def _row_boxes(lines: Sequence[PrintedLine]) -> list[BBox]:
 
 
 def _right_to_left(row: Sequence[PrintedLine]) -> bool:
-    letters = [char for line in row for word in line.words for char in word.text if char.isalpha()]
+    text = "".join(word.text for line in row for word in line.words)
+    if text.isascii() or max(text) < FIRST_RIGHT_TO_LEFT:  # nearly every row
+        return False
+    letters = [char for char in text if char.isalpha()]
     return sum("\u0590" <= char <= "\u08ff" or "\ufb1d" <= char <= "\ufeff" for char in letters) * 2 > len(letters)
 
 

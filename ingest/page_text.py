@@ -18,7 +18,7 @@ from typing import Any
 import pymupdf
 
 from ingest.glyph_numbers import character_of, glyph_numbered_fonts, holds_glyph_numbers
-from ingest.glyph_order import in_spoken_order, turns_direction
+from ingest.glyph_order import FIRST_RIGHT_TO_LEFT, in_spoken_order, turns_direction
 from ingest.printed import Direction, PrintedLine, PrintedWord, is_cjk, line_of
 from kb_qa.geometry import BBox
 
@@ -31,7 +31,9 @@ BREAK_HYPHEN = "\x02"  # how some programs write the hyphen of a line break
 FIXED_WIDTH = re.compile(r"courier|consol|menlo|monaco|mono|typewriter|cmtt|fixed|terminal", re.IGNORECASE)
 LETTERS_APART = 6  # so many single letters in a line are no words
 LEAST_SHIFT = 0.05  # points between two drawings of a glyph that make it bold
-_PLACE = 4.0  # points; cells in which glyphs drawn before are looked up
+_PLACE = 16.0  # points; cells in which glyphs drawn before are looked up
+NO_WIDTH = "\u200b\ufeff"
+FIRST_MARK = "\u0300"  # below it are no combining marks, no CJK and no letters written to the left
 WIDEST_SPACE = 0.9  # of the type size, between words of one justified line
 
 
@@ -58,8 +60,10 @@ def read_lines(page: pymupdf.Page) -> list[PrintedLine]:
     for number, block in enumerate(page.get_text("rawdict", flags=FLAGS)["blocks"]):
         numbered = glyph_numbered_fonts(block)
         for line in block.get("lines", ()):
-            glyphs = [glyph for glyph in in_spoken_order(_glyphs(line, numbered)) if not seen.before(glyph)]
-            drawn.append((number, line, glyphs))
+            glyphs = _glyphs(line, numbered)
+            if any(glyph.char >= FIRST_RIGHT_TO_LEFT for glyph in glyphs):
+                glyphs = list(in_spoken_order(glyphs))
+            drawn.append((number, line, [glyph for glyph in glyphs if not seen.before(glyph)]))
     lines: list[PrintedLine] = []
     blocks: list[int] = []
     for number, line, glyphs in drawn:  # only now is known what is drawn twice, and bold by that
@@ -71,7 +75,8 @@ def read_lines(page: pymupdf.Page) -> list[PrintedLine]:
     return _combs_joined(whole, comb_boxes(page))
 
 
-def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
+def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> list[_Glyph]:
+    found: list[_Glyph] = []
     horizontal = abs(line["dir"][1]) < 0.01
     for span in line["spans"]:
         hidden = _hidden_reason(span)
@@ -89,7 +94,8 @@ def _glyphs(line: dict[str, Any], numbered: frozenset[str]) -> Iterator[_Glyph]:
                 y0, y1 = y1, y0
             text = character_of(char["c"]) if decode else char["c"]
             baseline = char["origin"][1] if horizontal else y1
-            yield _Glyph(text, x0, y0, x1, y1, size, baseline, bold, italic, mono, hidden, filled)
+            found.append(_Glyph(text, x0, y0, x1, y1, size, baseline, bold, italic, mono, hidden, filled))
+    return found
 
 
 @functools.lru_cache(maxsize=256)
@@ -153,7 +159,7 @@ def _words(glyphs: Sequence[_Glyph]) -> Iterator[PrintedWord]:
     spaced = False
     for glyph in glyphs:
         char = glyph.char
-        if char.isspace() or char in "\u200b\ufeff":
+        if char.isspace() or char in NO_WIDTH:
             yield from _word(current, spaced)
             current, spaced = [], True
             continue
@@ -165,7 +171,7 @@ def _words(glyphs: Sequence[_Glyph]) -> Iterator[PrintedWord]:
 
 
 def _breaks(before: _Glyph, glyph: _Glyph) -> bool:
-    if glyph.char < "\u0300" and before.char < "\u0300":  # nearly every pair: no marks, no CJK, one direction
+    if glyph.char < FIRST_MARK and before.char < FIRST_MARK:  # nearly every pair
         if glyph.size == before.size and glyph.hidden == before.hidden:
             return False
     elif unicodedata.combining(glyph.char):
@@ -196,10 +202,10 @@ def _word(glyphs: Sequence[_Glyph], spaced: bool) -> Iterator[PrintedWord]:
     if not glyphs:
         return
     box = BBox(
-        min(glyph.x0 for glyph in glyphs),
-        min(glyph.y0 for glyph in glyphs),
-        max(glyph.x1 for glyph in glyphs),
-        max(glyph.y1 for glyph in glyphs),
+        min([glyph.x0 for glyph in glyphs]),  # lists: there are thousands of glyphs
+        min([glyph.y0 for glyph in glyphs]),
+        max([glyph.x1 for glyph in glyphs]),
+        max([glyph.y1 for glyph in glyphs]),
     )
     text = "".join(glyph.char for glyph in glyphs).replace(BREAK_HYPHEN, SOFT_HYPHEN)
     # A soft hyphen is printed only where it ends a line; there the text builder needs it.

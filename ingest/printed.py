@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kb_qa.geometry import BBox, union_of
@@ -35,14 +35,14 @@ class PrintedLine:
     bbox: BBox
     direction: Direction = "right"
     vertical: bool = False
+    _size: float = field(default=0.0, init=False, repr=False, compare=False)  # 0 until it is asked for
 
     @property
     def size(self) -> float:
-        """The size most of its characters have, in points."""
-        weights: dict[float, int] = {}
-        for word in self.words:
-            weights[round(word.size, 1)] = weights.get(round(word.size, 1), 0) + len(word.text)
-        return max(weights, key=lambda size: (weights[size], size))
+        """The size most of its characters have, in points. Layout asks it of each line many times."""
+        if not self._size:
+            object.__setattr__(self, "_size", _usual_size(self.words))
+        return self._size
 
     @property
     def confidence(self) -> float:
@@ -59,6 +59,14 @@ class PrintedLine:
     @property
     def text(self) -> str:
         return "".join((" " if word.spaced and index else "") + word.text for index, word in enumerate(self.words))
+
+
+def _usual_size(words: Sequence[PrintedWord]) -> float:
+    weights: dict[float, int] = {}
+    for word in words:
+        size = round(word.size, 1)
+        weights[size] = weights.get(size, 0) + len(word.text)
+    return max(weights, key=lambda size: (weights[size], size))
 
 
 def line_of(words: Sequence[PrintedWord], direction: Direction = "right", vertical: bool = False) -> PrintedLine:

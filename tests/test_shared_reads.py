@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pymupdf
 import pymupdf.table
 import pytest
 
-from ingest.shared_reads import shared_reads
+from ingest.shared_reads import grounds_of_cells, shared_reads
 from tests.pdf_pages import write_pdf
 
 
@@ -60,3 +61,17 @@ def test_tables_are_equal_and_the_page_is_read_once(page: pymupdf.Page) -> None:
     assert len(expected) == 1
     assert (pymupdf.table.make_chars, pymupdf.table.chars_in_rect) == functions
     assert "get_text" not in vars(page)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_grounds_of_cells_are_pymupdfs(seed: int) -> None:
+    """Of rectangles within one another, beside one another and twice the same, the same ones are kept in order."""
+    lot = random.Random(seed)
+    rects = []
+    for _ in range(60):
+        x, y = lot.choice((20.0, 20.004, 40.0, 61.3)), lot.choice((30.0, 30.01, 55.5))
+        rects.append(pymupdf.Rect(x, y, x + lot.choice((20.0, 21.0, 22.05, 80.0)), y + lot.choice((9.0, 10.0, 60.0))))
+    expected = pymupdf._table_refine._refine_cell_background_rects(rects)
+    assert 0 < len(expected) < len(rects)
+    assert [id(rect) for rect in grounds_of_cells(rects)] == [id(rect) for rect in expected]
+    assert grounds_of_cells([]) == []

@@ -110,10 +110,15 @@ def parse_bbox(text: str) -> BBox:
 
 def union_of(boxes: Iterable[BBox]) -> BBox | None:
     """The smallest box around all of `boxes`; None for none."""
-    result: BBox | None = None
-    for box in boxes:
-        result = box if result is None else result.union(box)
-    return result
+    known = list(boxes)
+    if len(known) < 2:
+        return known[0] if known else None
+    return BBox(
+        min([box.x0 for box in known]),
+        min([box.y0 for box in known]),
+        max([box.x1 for box in known]),
+        max([box.y1 for box in known]),
+    )
 
 
 @dataclass(frozen=True, slots=True)
