@@ -53,7 +53,13 @@ async def test_an_answer_is_its_events_in_order() -> None:
     assert citation["cited_text"] == "Net revenue was 4,812 million in 2024."
     assert citation["label"] == "report.pdf · P1·text"
     assert [figure.data["status"] for figure in only(events, "figure")] == ["exact", "exact"]
-    assert events[-1].data == {"complete": True, "stop_reason": "end_turn", "refused": False, "withheld": 0}
+    assert events[-1].data == {
+        "complete": True,
+        "stop_reason": "end_turn",
+        "truncated": False,
+        "refused": False,
+        "withheld": 0,
+    }
 
 
 async def test_a_claim_with_a_figure_is_shown_at_its_spot() -> None:

@@ -33,7 +33,7 @@ ROWS: dict[int, set[str]] = {
             "rerank",
             "schema",
         ),
-        *("settings", "testing", "vectors"),
+        *("settings", "spending", "testing", "vectors"),
     },
     3: {
         "approximate",
@@ -56,8 +56,8 @@ ROWS: dict[int, set[str]] = {
     },
     4: {"cite", "generate", "models", "publish", "refuse", "retrieve"},
     5: {"knowledge_base"},
-    6: {"wiring"},
-    7: {"check_command", "command_line", "remote", "service", "ingest"},
+    6: {"answer_models", "wiring"},
+    7: {"check_command", "command_line", "doctor_command", "remote", "service", "ingest"},
     8: {"cli"},
 }
 ROW_OF = {module: row for row, modules in ROWS.items() for module in modules}
