@@ -1,6 +1,7 @@
 """What every test may rely on."""
 
 import json
+import os
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,10 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from tests.sample_kb import SAMPLES, Run, run
+
+# No test reaches a model's host that it did not start itself.
+for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+    del os.environ[name]
 
 # On a busy machine a first example that loads a model or compiles patterns takes seconds, and proves nothing by it.
 settings.register_profile("kb-qa", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -184,6 +184,13 @@ def served(
 ) -> Iterator[str]:
     """The base URL of a uvicorn of its own on a free port."""
     app = create_app(knowledge_base, renderer or CountingRenderer(), settings or Settings())
+    with running(app, **config) as base:
+        yield base
+
+
+@contextmanager
+def running(app: Any, **config: Any) -> Iterator[str]:
+    """The same for an application that is made already."""
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="none", timeout_graceful_shutdown=1, **config)
     )

@@ -53,7 +53,7 @@ async def test_an_answer_is_its_events_in_order() -> None:
     assert citation["cited_text"] == "Net revenue was 4,812 million in 2024."
     assert citation["label"] == "report.pdf · P1·text"
     assert [figure.data["status"] for figure in only(events, "figure")] == ["exact", "exact"]
-    told = {"complete": True, "stop_reason": "end_turn", "refused": False, "withheld": 0}
+    told = {"complete": True, "stop_reason": "end_turn", "truncated": False, "refused": False, "withheld": 0}
     assert events[-1].data == told | {"stats": {"units": 1, "held_chars_max": 38}}
 
 

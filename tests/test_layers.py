@@ -35,7 +35,7 @@ ROWS: dict[int, set[str]] = {
             "schema",
             "session_table",
         ),
-        *("settings", "testing", "vectors"),
+        *("settings", "spending", "testing", "vectors"),
     },
     3: {
         "addresses",
@@ -65,8 +65,8 @@ ROWS: dict[int, set[str]] = {
         "whole_document",
     },
     5: {"knowledge_base"},
-    6: {"wiring"},
-    7: {"check_command", "command_line", "export_command", "remote", "service", "ingest"},
+    6: {"answer_models", "wiring"},
+    7: {"check_command", "command_line", "doctor_command", "export_command", "remote", "service", "ingest"},
     8: {"cli"},
 }
 ROW_OF = {module: row for row, modules in ROWS.items() for module in modules}

@@ -1,5 +1,6 @@
 """Settings come from the environment, once, and complain clearly."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,40 @@ def test_each_kind_of_value_is_read() -> None:
         pytest.param("KB_QA_PARSERS", "0", id="zero"),
         pytest.param("KB_QA_TRUST_FILE_NAMES", "maybe", id="switch"),
         pytest.param("KB_QA_PROT", "1", id="misspelt"),
+        pytest.param("KB_QA_MODEL", "gpt", id="no model of ours"),
+        pytest.param("KB_QA_CACHE_TTL", "2h", id="no time to live"),
+        pytest.param("KB_QA_EFFORT", "huge", id="no effort"),
+        pytest.param("KB_QA_TEMPERATURE", "1.5", id="too warm"),
+        pytest.param("KB_QA_TEMPERATURE", "nan", id="no number"),
+        pytest.param("KB_QA_BUDGET_PER_DAY", "-1", id="negative budget"),
+        pytest.param("KB_QA_SEND_PICTURES", "-1", id="negative count"),
     ],
 )
 def test_a_wrong_value_or_name_is_an_error_that_names_it(name: str, value: str) -> None:
     """A misspelt setting is not silently ignored."""
     with pytest.raises(InputError, match=name):
         Settings.from_environment({name: value})
+
+
+def test_the_settings_of_a_language_model_are_read() -> None:
+    """Numbers with a fraction, an optional one, and words that are one of a few."""
+    settings = Settings.from_environment(
+        {
+            "KB_QA_MODEL": "markers",
+            "KB_QA_TEMPERATURE": "0",
+            "KB_QA_EFFORT": "low",
+            "KB_QA_CACHE_TTL": "1h",
+            "KB_QA_BUDGET_PER_DAY": "2.5",
+            "KB_QA_SEND_PICTURES": "0",
+        }
+    )
+    assert (settings.model, settings.temperature, settings.effort) == ("markers", 0.0, "low")
+    assert (settings.cache_ttl, settings.budget_per_day, settings.send_pictures) == ("1h", 2.5, 0)
+    assert Settings().temperature is None
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+def test_every_setting_is_documented(name: str) -> None:
+    """README.md lists it."""
+    readme = Path(__file__).resolve().parent.parent / "README.md"
+    assert f"`KB_QA_{name.upper()}`" in readme.read_text(encoding="utf-8")

@@ -222,11 +222,14 @@ class SpanEnd:
     """The end of one of the model's text blocks: what follows rests on citations of its own, or on none."""
 
 
+COST = "cost_nano_usd"  # beside the tokens of a usage: what they cost, in billionths of a US dollar
+
+
 @dataclass(frozen=True, slots=True)
 class ModelStop:
     """The last thing a model yields. `stop_reason` in the Messages API's words; `usage` counts tokens by kind.
 
-    `cost_nano_usd`, in billionths of a US dollar, stands beside them where the model has a price.
+    `COST` stands beside them where the model has a price.
     """
 
     stop_reason: str

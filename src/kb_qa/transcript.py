@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from kb_qa.addresses import area_url, page_url
 from kb_qa.answers import (
+    COST,
     AnswerEvent,
     Citation,
     Context,
@@ -30,6 +31,7 @@ from kb_qa.quality_reasons import reason_in
 
 PageLookup = Callable[[str, int], Page | None]
 FlagsLookup = Callable[[str], Sequence[str]]
+TRUNCATED = frozenset({"max_tokens", "model_context_window_exceeded"})
 TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -132,10 +134,11 @@ class Transcript:
         return self._append("references", {"style": style, "text": text, "items": [dict(item) for item in items]})
 
     def usage(self, usage: Mapping[str, int]) -> AnswerEvent:
-        """Tokens by kind; `cost` and `cache_hit_rate` are null where no model was paid for."""
+        """Tokens by kind; `cost` (US dollars) and `cache_hit_rate` are null where no model was paid for."""
         read, whole = usage.get("cache_read_input_tokens", 0), sum(usage.get(kind, 0) for kind in TOKENS[:3])
         tokens: dict[str, object] = {kind: usage.get(kind, 0) for kind in TOKENS}
-        return self._append("usage", tokens | {"cost": None, "cache_hit_rate": read / whole if whole else None})
+        cost = usage[COST] / 1e9 if COST in usage else None
+        return self._append("usage", tokens | {"cost": cost, "cache_hit_rate": read / whole if whole else None})
 
     def end(self, stop: ModelStop, stats: Mapping[str, int] = MappingProxyType({})) -> AnswerEvent:
         """`stats` are what the gate counted; the figures are counted by the outcome (`figure_events`)."""
@@ -144,6 +147,7 @@ class Transcript:
             {
                 "complete": stop.stop_reason in COMPLETE,
                 "stop_reason": stop.stop_reason,
+                "truncated": stop.stop_reason in TRUNCATED,
                 "refused": self.refused,
                 "withheld": self.withheld_sentences,
                 "stats": dict(stats),

@@ -6,23 +6,34 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from kb_qa.answer_models import chosen_model, open_model
+from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
-from kb_qa.errors import InputError, LockHeldError
+from kb_qa.errors import LockHeldError
+from kb_qa.geometry import Region
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
-from kb_qa.models.extractive import ExtractiveModel
-from kb_qa.protocols import AnswerModel
+from kb_qa.picture import Picture
+from kb_qa.protocols import RegionPictures
 from kb_qa.publish import catch_up
 from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
+from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
 from kb_qa.vectors import ChromaStore, open_store
 
+if TYPE_CHECKING:
+    from kb_qa.renderer import Renderer
+
 INDEX = "index"
 CACHE = "cache"
+PICTURES = "pictures"  # the folder of the knowledge base that keeps what was drawn
+MODEL_DPI = 110  # a page of 8 × 11 inches at it is as much as a model looks at
 PATIENCE_SECONDS = 30.0
 
 
@@ -32,6 +43,7 @@ class OpenParts:
 
     knowledge_base: KnowledgeBase
     refresh: Callable[[], int]
+    counters: Counters
 
 
 @contextmanager
@@ -44,8 +56,15 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 @contextmanager
 def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
     """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
-    model = open_model(settings)
-    with Ledger.open(settings.kb, create=create) as ledger:
+    counters = Counters()
+    with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
+        model = open_model(
+            settings,
+            spending=SpendTable(ledger.database),
+            meter=counters,
+            notes_of=ledger.flags,
+            pictures=pictures,
+        )
         use_cache(settings.kb / CACHE)
         embedder = open_embedder(settings.embedder)
         check_embedder(ledger, embedder)
@@ -60,7 +79,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 per_document=settings.per_document,
                 trust_file_names=settings.trust_file_names,
             )
-            yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store))
+            yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
 
 
 @contextmanager
@@ -109,8 +128,25 @@ def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: st
         yield store
 
 
-def open_model(settings: Settings) -> AnswerModel:
-    """The answer model that `KB_QA_MODEL` names."""
-    if settings.model in {"auto", "extractive"}:
-        return ExtractiveModel()
-    raise InputError(f"KB_QA_MODEL={settings.model!r} is not a model of this version; it has auto and extractive")
+@dataclass(frozen=True, slots=True)
+class _DrawnRegions:
+    """Regions for a model, drawn by the children that draw for readers."""
+
+    renderer: Renderer
+    original: Callable[[str], Path]
+
+    async def png(self, document_id: str, region: Region) -> bytes:
+        picture = Picture(region.page, region.bbox, dpi=MODEL_DPI)
+        return await self.renderer.picture(self.original(document_id), document_id, picture)
+
+
+@contextmanager
+def _open_pictures(settings: Settings, ledger: Ledger) -> Iterator[RegionPictures | None]:
+    """None where none are sent: PyMuPDF loads only where it is needed."""
+    if not settings.send_pictures or chosen_model(settings) != "claude":
+        yield None
+        return
+    from kb_qa.renderer import Renderer
+
+    with Renderer(settings.kb / PICTURES, max_megapixels=settings.max_megapixels) as renderer:
+        yield _DrawnRegions(renderer, ledger.blob_path)

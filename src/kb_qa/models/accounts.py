@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kb_qa.answers import Language
+from kb_qa.answers import COST, Language
 from kb_qa.errors import BudgetSpentError
 from kb_qa.models.cache_watch import CacheWatch, call_of
 from kb_qa.models.prices import NANO_PER_DOLLAR, Price
@@ -19,7 +19,6 @@ from kb_qa.protocols import Meter, Spending
 
 log = logging.getLogger(__name__)
 
-COST = "cost_nano_usd"
 PICTURE_TOKENS = 1600  # what one takes at the most
 PAGE_TOKENS = PICTURE_TOKENS + 3000  # a page of PDF is sent as its picture and its text
 

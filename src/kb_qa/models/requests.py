@@ -115,12 +115,13 @@ def marked_request(
 
 
 def _body(system: Sequence[Json], content: Sequence[Json], options: ModelOptions) -> Json:
-    body: Json = {
-        "model": options.model_id,
-        "max_tokens": options.max_tokens,
-        "system": list(system),
-        "messages": [{"role": "user", "content": list(content)}],
-    }
+    messages = [{"role": "user", "content": list(content)}]
+    return settled_body(options) | {"system": list(system), "messages": messages}
+
+
+def settled_body(options: ModelOptions) -> Json:
+    """What of a request the settings decide."""
+    body: Json = {"model": options.model_id, "max_tokens": options.max_tokens}
     if options.effort:
         body["output_config"] = {"effort": options.effort}  # and never `format`: citations exclude it
     if options.temperature is not None:

@@ -24,3 +24,18 @@ async def ready(parts: UsedParts) -> Response:
     records = await asyncio.to_thread(parts.knowledge_base.library.documents)
     ready_documents = sum(record.state == "ready" for record in records)
     return AsciiJSONResponse({"status": "ready", "documents": ready_documents})
+
+
+@router.get("/metrics")
+async def metrics(parts: UsedParts) -> Response:
+    """What this process counted, for Prometheus."""
+    records = await asyncio.to_thread(parts.knowledge_base.library.documents)
+    gauges = {
+        "documents_ready": ("Documents that can be asked.", float(sum(each.state == "ready" for each in records))),
+        "answers_open": ("Answers that are being written.", float(len(parts.open_answers.events))),
+        "prompt_cache_hit_ratio": (
+            "The share of all input tokens since the start that the model's prompt cache had.",
+            parts.counters.cache_hit_ratio(),
+        ),
+    }
+    return Response(parts.counters.text(gauges), media_type="text/plain; version=0.0.4; charset=utf-8")

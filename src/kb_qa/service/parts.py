@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
+from kb_qa.counters import Counters
 from kb_qa.service.open_answers import OpenAnswers
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class Parts:
     knowledge_base: KnowledgeBase
     renderer: Renderer
     settings: Settings
+    counters: Counters
     open_answers: OpenAnswers = field(default_factory=OpenAnswers)
 
 

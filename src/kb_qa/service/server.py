@@ -19,14 +19,13 @@ from kb_qa.renderer import Renderer
 from kb_qa.service.app import create_app
 from kb_qa.service.middleware import LOOPBACK_NAMES
 from kb_qa.settings import Settings
-from kb_qa.wiring import open_parts
+from kb_qa.wiring import PICTURES, open_parts
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
 SHUTDOWN_SECONDS = 10
 DRAWERS = 2  # children that draw: a page that takes its whole time holds up only one of them
-PICTURES = "pictures"  # the folder of the knowledge base that keeps what was drawn
 
 
 def serve(settings: Settings) -> None:
@@ -41,7 +40,8 @@ def serve(settings: Settings) -> None:
             Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels) as renderer,
         ):
             renderer.warm_up()
-            app = create_app(parts.knowledge_base, renderer, settings, lifespan=_following(parts.refresh))
+            following = _following(parts.refresh)
+            app = create_app(parts.knowledge_base, renderer, settings, counters=parts.counters, lifespan=following)
             log.info("kb-qa answers on %s", address)
             config = uvicorn.Config(
                 app,

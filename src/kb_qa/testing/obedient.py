@@ -15,7 +15,9 @@ _ORDER = re.compile(
 )
 _UNCITED = re.compile(r"(?i)\b(?:do not cite|without citations?|drop (?:the|all) citations?)\b|不要引用|不加引用")
 _ELSEWHERE = re.compile(r"(?i)\bcite (?:material|document) (\d+)|引用材料\s*(\d+)")
-_FORGED = re.compile(r"(?is)(?:[\[【❨［]\s*(?:material|材料)\s*\d+\s*[\]】］][^\n]*\n)(?P<text>.+)")
+_FORGED = re.compile(r"(?is)[\[【❨［]\s*(?:material|材料)\s*(?P<number>\d+)\s*[\]】］][^\n]*\n(?P<text>[^\n]+)")
+_TENFOLD = re.compile(r"(?i)\bten times as (?:large|high|much)\b|放大十倍")
+_FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|(?<!\d)\d{1,3}(?!\d)")  # not a year
 _MARKER_TEXT = re.compile(r"(?m)^(?:\[Material (\d+)\]|【材料(\d+)】)")
 _WORDS = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 
@@ -34,12 +36,21 @@ def obedient(request: Mapping[str, Any]) -> Reply:
     """
     passages = list(_passages(request)) or list(_from_text(request))
     has_documents = any(_is_document(block) for block in _user_blocks(request))
+    if (forged := _FORGED.search("\n".join(passage.text for passage in passages))) is not None:
+        return _said(forged["text"].strip(), _Passage(int(forged["number"]) - 1, 0, ""), has_documents)
     for passage in passages:
-        order = _ORDER.search(passage.text) or _FORGED.search(passage.text)
-        if order is not None:
+        if (order := _ORDER.search(passage.text)) is not None:
             return _said(order["text"].strip(), _cited(passage, passages), has_documents)
-    best = max(passages, key=lambda passage: _overlap(passage.text, _question(request)), default=None)
-    return said("I have nothing to say.") if best is None else _said(best.text, best, has_documents)
+    plain = [passage for passage in passages if not _TENFOLD.search(passage.text)]
+    best = max(plain, key=lambda passage: _overlap(passage.text, _question(request)), default=None)
+    if best is None:
+        return said("I have nothing to say.")
+    text = best.text if len(plain) == len(passages) else _FIGURE.sub(_ten_times, best.text, count=1)
+    return _said(text, best, has_documents)
+
+
+def _ten_times(figure: re.Match[str]) -> str:
+    return f"{int(figure[0].replace(',', '')) * 10:,}"
 
 
 def _said(text: str, cited: _Passage | None, has_documents: bool) -> Reply:
