@@ -124,15 +124,17 @@ class ScriptedKnowledgeBase:
     hits: Sequence[Hit] = ()
     asked: list[tuple[str, Filters, str]] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
+    wholes: list[str] = field(default_factory=list)
     searched: list[tuple[str, int, Filters]] = field(default_factory=list)
     started: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
 
     async def ask(
-        self, question: str, *, filters: Filters = Filters(), level: str = "auto", session_id: str = ""
+        self, question: str, *, filters: Filters = Filters(), level: str = "auto", session_id: str = "", whole: str = ""
     ) -> AsyncGenerator[AnswerEvent]:
         self.asked.append((question, filters, level))
         self.sessions.append(session_id)
+        self.wholes.append(whole)
         self.started.set()
         try:
             for step in self.script:

@@ -66,7 +66,16 @@ ROWS: dict[int, set[str]] = {
     },
     5: {"knowledge_base"},
     6: {"answer_models", "wiring"},
-    7: {"check_command", "command_line", "doctor_command", "export_command", "remote", "service", "ingest"},
+    7: {
+        "check_command",
+        "command_line",
+        "doctor_command",
+        "export_command",
+        "remote",
+        "service",
+        "whole_command",
+        "ingest",
+    },
     8: {"cli"},
 }
 ROW_OF = {module: row for row, modules in ROWS.items() for module in modules}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from kb_qa.errors import EnvironmentProblemError, InputError
 from kb_qa.models.extractive import ExtractiveModel
-from kb_qa.protocols import AnswerModel, Meter, RegionPictures, Spending
+from kb_qa.protocols import AnswerModel, Meter, PagePlaces, RegionPictures, Spending
 from kb_qa.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def open_model(
     meter: Meter,
     notes_of: Notes,
     pictures: RegionPictures | None = None,
+    places: PagePlaces | None = None,
 ) -> AnswerModel:
     """The model that answers. Raises EnvironmentProblemError without a key, InputError for settings that contradict."""
     kind = chosen_model(settings)
@@ -71,7 +72,9 @@ def open_model(
     if kind == "markers":
         return MarkersModel(options_of(settings), upstream)
     budget = PictureBudget(settings.send_pictures, settings.picture_kb * 1024)
-    return ClaudeModel(options_of(settings), upstream, pictures=pictures, budget=budget, notes_of=notes_of)
+    return ClaudeModel(
+        options_of(settings), upstream, pictures=pictures, budget=budget, notes_of=notes_of, places=places
+    )
 
 
 def options_of(settings: Settings) -> ModelOptions:

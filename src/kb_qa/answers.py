@@ -41,6 +41,7 @@ class Question:
     level: LevelChoice = "auto"
     asked: str = ""
     carried_filters: bool = False
+    whole: str = ""  # the id of the document that it is about as a whole
 
     @property
     def own_words(self) -> str:

@@ -134,13 +134,18 @@ class AnswerWriter:
             return
         cited = self._cited(claim.citations)
         citations = [self._citation(*each, claim) for each in cited]
-        numbers = dict.fromkeys(citation.number for citation in citations)
-        if numbers:
-            markers = "".join(STYLE.marker(Reference(number, "")) for number in numbers)
+        markers = "".join(dict.fromkeys(map(self._marker, citations)))
+        if markers:
             self.transcript.delta(f" {markers}")
         for citation in citations:
             self.citations.setdefault(citation.number, citation)
             self.transcript.citation(citation)
+
+    def _marker(self, citation: Citation) -> str:
+        """The page, where one document is asked about as a whole (S3.2); else the number."""
+        if self.question.whole and citation.regions:
+            return f"[p.{citation.regions[0].page}]"
+        return STYLE.marker(Reference(citation.number, ""))
 
     def _cited(self, citations: Sequence[BlockCitation]) -> Sequence[Cited]:
         """By position (S1.3): documents in the order of their best material, each from its start to its end."""

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import click
 
@@ -36,6 +36,7 @@ from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import terminal_text, to_markdown
+from kb_qa.whole_command import whole_base
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
@@ -66,6 +67,7 @@ document_option = click.option(
 @document_option
 @click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
 @click.option("--session", "session_id", default="", metavar="NAME", callback=_session_name, help=SESSION_HELP)
+@click.option("--whole", default="", metavar="FILE", help="About this document as a whole: a file, or one of the base.")
 @click.option("--markdown", is_flag=True, help="As a Markdown document, when it is complete.")
 @kb_option
 @json_option
@@ -74,6 +76,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
     documents: tuple[str, ...],
     level: LevelChoice,
     session_id: str,
+    whole: str,
     markdown: bool,
     kb: Path | None,
     as_json: bool,
@@ -81,23 +84,32 @@ def ask(  # noqa: PLR0913  (an argument an option)
     """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
     if markdown and as_json:
         raise click.UsageError("give --markdown or --json, not both")
-    settings = settings_of(kb)
+    if whole and documents:
+        raise click.UsageError("give --whole or --document, not both")
     filters = Filters(documents=documents)
     kept: list[AnswerEvent] = []
     show = kept.append if markdown else _print_event_line if as_json else _print_event
-    address = service_address(settings)
-    if address:
-        last = _shown(remote.ask(address, question, filters=filters, level=level, session_id=session_id), show)
-    else:
-        with open_knowledge_base(settings) as knowledge_base:
-            asked = knowledge_base.ask(question, filters=filters, level=level, session_id=session_id)
-            last = asyncio.run(_followed(asked, show))
+    with whole_base(settings_of(kb), whole) as (settings, name):
+        given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
+        address = service_address(settings)
+        if address:
+            last = _shown(remote.ask(address, question, **given), show)
+        else:
+            with open_knowledge_base(settings) as knowledge_base:
+                last = asyncio.run(_followed(knowledge_base.ask(question, **given), show))
     if markdown:
         click.echo(to_markdown(kept), nl=False)
     if last.event == "error":
         raise SystemExit(exit_code_of(str(last.data["code"])))
     if not last.data["complete"] or last.data["refused"]:
         raise SystemExit(1)
+
+
+class _Asked(TypedDict):
+    filters: Filters
+    level: LevelChoice
+    session_id: str
+    whole: str
 
 
 def _shown(events: Iterable[AnswerEvent], show: Callable[[AnswerEvent], None]) -> AnswerEvent:
@@ -134,6 +146,8 @@ def _print_event(event: AnswerEvent) -> None:
                 click.echo(f"understood as: {terminal_text(data['standalone'])}", err=True)
             if data.get("carried_documents"):
                 click.echo(f"still only in: {terminal_text(', '.join(data['carried_documents']))}", err=True)
+        case "sources" if (data.get("whole") or {}).get("reason"):
+            click.echo(f"kb-qa: {data['whole']['reason']}", err=True)
         case "delta" | "withheld":
             click.echo(terminal_text(data["text"]), nl=False)
         case "refusal":

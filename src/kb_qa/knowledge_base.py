@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kb_qa.answers import AnswerEvent, Filters, Hit, LevelChoice, Question
+from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.conversation import Conversation
@@ -25,6 +25,7 @@ from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
 from kb_qa.refuse import before_generation
 from kb_qa.retrieve import Retriever
 from kb_qa.transcript import Transcript
+from kb_qa.whole_document import about_whole, read_whole
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +48,19 @@ class KnowledgeBase:
     rewriter: QuestionRewriter | None = None
 
     async def ask(
-        self, question: str, *, filters: Filters = Filters(), level: LevelChoice = "auto", session_id: str = ""
+        self,
+        question: str,
+        *,
+        filters: Filters = Filters(),
+        level: LevelChoice = "auto",
+        session_id: str = "",
+        whole: str = "",
     ) -> AsyncGenerator[AnswerEvent]:
         """The answer as ordered events, stored under its id when the last one is out or nobody listens any more.
 
-        With a `session_id`, a question may take up the ones asked there before. An error that a reader should know of
-        is the last event, in place of `end`.
+        With a `session_id`, a question may take up the ones asked there before. `whole` is the name or id of the one
+        document that is asked about as a whole. An error that a reader should know of is the last event, in place of
+        `end`.
         """
         asked = Question(question, language_of(question), filters, level)
         transcript = Transcript(
@@ -60,6 +68,8 @@ class KnowledgeBase:
         )
         conversation = Conversation(self.library, session_id, self.rewriter)
         try:
+            if whole:
+                asked = await asyncio.to_thread(about_whole, asked, whole, self.library)
             transcript.question = await conversation.resolve(asked)
             async with aclosing(self._answer(transcript.question, transcript)) as events:
                 async for event in events:
@@ -91,15 +101,8 @@ class KnowledgeBase:
 
     async def _answer(self, question: Question, transcript: Transcript) -> AsyncGenerator[AnswerEvent]:
         yield transcript.start(model=self.model.id, policy=self.policy.id, policy_hash=self.policy.hash)
-        hits = await self._found(question.text, CANDIDATES, question.filters)
-        context = build_context(
-            question,
-            hits,
-            limit=self.top_k,
-            per_document=self.per_document,
-            trust_file_names=self.trust_file_names,
-        )
-        yield await asyncio.to_thread(transcript.sources, context)
+        context, instead = await self._read(question)
+        yield await asyncio.to_thread(transcript.sources, context, instead)
         materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
         gate = Gate(question.text, context, materials, self.policy)
         writer = AnswerWriter(question, context, self.library, transcript, gate)
@@ -116,6 +119,26 @@ class KnowledgeBase:
             yield transcript.refusal(refusal)
         for event in writer.close():
             yield event
+
+    async def _read(self, question: Question) -> tuple[Context, str]:
+        """What the answer rests on; and why a document that was asked about as a whole goes in passages instead."""
+        instead = ""
+        if question.whole:
+            found = await asyncio.to_thread(
+                read_whole, question, self.library, self.original, reads_files=self.model.reads_files
+            )
+            if isinstance(found, Context):
+                return found, ""
+            instead = found
+        hits = await self._found(question.text, CANDIDATES, question.filters)
+        passages = build_context(
+            question,
+            hits,
+            limit=self.top_k,
+            per_document=self.per_document,
+            trust_file_names=self.trust_file_names,
+        )
+        return passages, instead
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
         await asyncio.to_thread(

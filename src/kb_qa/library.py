@@ -51,6 +51,14 @@ class LedgerLibrary(AnswerTable, SessionTable):
             sources = _current_names(connection, {chunk.document_id for chunk in found.values()})
         return {chunk_id: _renamed(chunk, sources.get(chunk.document_id, ())) for chunk_id, chunk in found.items()}
 
+    def document_chunks(self, document_id: str) -> Sequence[Chunk]:
+        """All of a document, in order, as `chunks` gives them."""
+        statement = _ready(select(chunks.c.id), chunks.c.version_id).where(chunks.c.document_id == document_id)
+        with self.database.read() as connection:
+            ids = connection.execute(statement.order_by(chunks.c.ordinal)).scalars().all()
+        found = self.chunks(ids)
+        return [found[chunk_id] for chunk_id in ids if chunk_id in found]
+
     def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
         """The k best chunks holding any of the terms, best first; the score is the negated BM25."""
         query = match_query(terms)

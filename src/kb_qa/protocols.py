@@ -116,6 +116,10 @@ class Library(Sessions, Protocol):
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
 
+    def document_chunks(self, document_id: str) -> Sequence[Chunk]:
+        """All of a document, in order."""
+        ...
+
     def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
         """The k best chunks holding any of the terms, best first."""
         ...
@@ -238,6 +242,11 @@ class AnswerModel(Protocol):
 
     @property
     def id(self) -> str: ...
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether a context's whole file reaches it."""
+        ...
 
     def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]: ...
 

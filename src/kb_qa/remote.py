@@ -16,10 +16,12 @@ SECONDS = 300.0  # a whole answer; heartbeats keep the connection alive within i
 
 
 def ask(
-    address: str, question: str, *, filters: Filters, level: LevelChoice, session_id: str = ""
+    address: str, question: str, *, filters: Filters, level: LevelChoice, session_id: str = "", whole: str = ""
 ) -> Iterator[AnswerEvent]:
     """The answer's events as they arrive. Raises KbQaError where the service refuses or is gone."""
     body = {"question": question, "level": level, "filters": _filters(filters), "session_id": session_id or None}
+    if whole:
+        body["whole"] = whole
     try:
         with (
             httpx.Client(base_url=address, timeout=SECONDS, trust_env=False) as client,

@@ -20,6 +20,7 @@ from kb_qa.answers import (
     ModelStop,
     Question,
     Refusal,
+    WholeFile,
 )
 from kb_qa.citation import worst_quality
 from kb_qa.errors import KbQaError
@@ -66,8 +67,28 @@ class Transcript:
         }
         return self._append("start", data | self._conversation())
 
-    def sources(self, context: Context) -> AnswerEvent:
-        return self._append("sources", {"sources": [self._source(material) for material in context.materials]})
+    def sources(self, context: Context, instead: str = "") -> AnswerEvent:
+        """A document that is read whole is one source; `instead` says why passages of it are read."""
+        given = context.materials[:1] if context.whole is not None else context.materials
+        sources = [self._source(material) for material in given]
+        if context.whole is not None:
+            sources = [self._whole(context.whole, source) for source in sources]
+        asked = self.question.whole
+        whole = {"document_id": asked, "sent": context.whole is not None, "reason": instead} if asked else None
+        return self._append("sources", {"sources": sources} | ({"whole": whole} if whole else {}))
+
+    def _whole(self, whole: WholeFile, source: dict[str, object]) -> dict[str, object]:
+        regions = [Region(number, None) for number in range(1, whole.pages + 1)]
+        return source | {
+            "page": None,
+            "section": [],
+            "text": "",
+            "label": source["document"],
+            "regions": [],
+            "quality": self._quality(whole.document_id, regions),
+            "score": 1.0,
+            "region_url": None,
+        }
 
     def delta(self, text: str) -> AnswerEvent:
         self.deltas += 1

@@ -6,17 +6,20 @@ the file instead of passages of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from kb_qa.answers import BlockCitation, Context, Hit, Language, LocatedRegion, Material, WholeFile
+from kb_qa.answers import BlockCitation, Context, Hit, Language, LocatedRegion, Material, Question, WholeFile
 from kb_qa.citation import label
 from kb_qa.elements import Block, Chunk, Element
+from kb_qa.errors import InputError, NotFoundError
 from kb_qa.geometry import BBox
 from kb_qa.locate import block_rects, locate
 from kb_qa.models.request_limits import LARGE_WINDOW, MOST_BYTES, page_limit
 from kb_qa.protocols import Library
 
+NO_READER = "no model that reads files is set; passages of the document are read instead"
 _ROOM = 256 * 1024  # bytes of a request, for the prompt, the question and recognised pages
 
 _SIGNATURES: Mapping[bytes, str] = {
@@ -34,6 +37,43 @@ def media_type_of(data: bytes) -> str:
         return "image/webp"
     found = next((kind for signature, kind in _SIGNATURES.items() if data.startswith(signature)), "")
     return found or ("application/pdf" if b"%PDF-" in data[:_PDF_WITHIN] else "")
+
+
+def about_whole(question: Question, name: str, library: Library) -> Question:
+    """The question about the one document of this name or id. Blocking.
+
+    Raises NotFoundError where there is none, InputError where there are several.
+    """
+    found = library.resolve([name])
+    if not found:
+        raise NotFoundError(f"there is no document {name!r:.200} that can be asked; kb-qa documents lists them")
+    if len(found) > 1:
+        raise InputError(f"{name!r:.200} is the name of {len(found)} documents; give one's id instead")
+    filters = replace(question.filters, documents=(found[0],))
+    return replace(question, filters=filters, whole=found[0])
+
+
+def read_whole(
+    question: Question, library: Library, original: Callable[[str], Path], *, reads_files: bool
+) -> Context | str:
+    """All of the document that the question is about; or, for its reader, why passages of it go instead. Blocking."""
+    language = question.language
+    if not reads_files:
+        return "未设置可读取整份文件的模型，答案取自文档的段落" if language == "zh" else NO_READER
+    chunks = library.document_chunks(question.whole)
+    pages = {region.page for chunk in chunks for region in chunk.regions}
+    whole = whole_file(original(question.whole), question.whole, _pages(library, question.whole, max(pages, default=1)))
+    reason = problem(whole, language)
+    if reason:
+        return f"{reason}；答案取自文档的段落" if language == "zh" else f"{reason}; passages of it are read instead"
+    return whole_context(chunks, language, whole)
+
+
+def _pages(library: Library, document_id: str, last: int) -> int:
+    """How many pages the document has: `last` is one with text, and empty ones may follow."""
+    while library.page(document_id, last + 1) is not None:
+        last += 1
+    return last
 
 
 def whole_file(path: Path, document_id: str, pages: int) -> WholeFile:

@@ -26,6 +26,7 @@ from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
 from kb_qa.vectors import ChromaStore, open_store
+from kb_qa.whole_document import QuotedPlaces
 
 if TYPE_CHECKING:
     from kb_qa.renderer import Renderer
@@ -64,6 +65,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
             meter=counters,
             notes_of=ledger.flags,
             pictures=pictures,
+            places=QuotedPlaces(ledger),
         )
         use_cache(settings.kb / CACHE)
         embedder = open_embedder(settings.embedder)

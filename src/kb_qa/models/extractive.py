@@ -88,6 +88,8 @@ class ExtractiveModel:
         self._cross_language = cross_language
         self._with_code = with_code
 
+    reads_files = False
+
     @property
     def id(self) -> str:
         return "extractive"

@@ -31,6 +31,8 @@ _LEAST_SHARE = 0.2  # of a sentence's terms that a block in its language must ho
 class MarkersModel:
     """Sentence by sentence: one with a marker is cited, one without is not."""
 
+    reads_files = False
+
     def __init__(self, options: ModelOptions, upstream: Upstream) -> None:
         self._options = options
         self._upstream = upstream

@@ -30,7 +30,11 @@ async def ask(body: AskBody, parts: UsedParts, request_id: RequestId) -> Respons
     await asyncio.to_thread(_require_documents, parts.knowledge_base.library)
     session_id = body.session_id or secrets.token_hex(16)
     events = parts.knowledge_base.ask(
-        body.question, filters=body.filters.filters(), level=body.level, session_id=session_id
+        body.question,
+        filters=body.filters.filters(),
+        level=body.level,
+        session_id=session_id,
+        whole=body.whole or "",
     )
     return event_stream(parts.open_answers.followed(events), request_id=request_id)
 

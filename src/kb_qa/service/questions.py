@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from kb_qa.answers import SESSION_ID, Filters, LevelChoice
 from kb_qa.elements import ElementType
@@ -41,6 +41,13 @@ class AskBody(BaseModel):
     session_id: SessionId | None = None
     filters: FilterBody = FilterBody()
     level: LevelChoice = "auto"
+    whole: Name | None = None  # the document that is asked about as a whole
+
+    @model_validator(mode="after")
+    def _is_about_one_document(self) -> AskBody:
+        if self.whole is not None and (self.filters.documents or self.filters.folder):
+            raise ValueError("give whole, or filters on documents, not both")
+        return self
 
 
 class SearchBody(BaseModel):

@@ -84,6 +84,10 @@ class InMemoryLibrary:
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
 
+    def document_chunks(self, document_id: str) -> Sequence[Chunk]:
+        found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)
+        return sorted(found, key=lambda chunk: chunk.ordinal)
+
     def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
         scored = [
             LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in set(terms))))
@@ -168,6 +172,7 @@ class ScriptedModel:
 
     replies: list[Sequence[ModelEvent | Exception]]
     id: str = "scripted"
+    reads_files: bool = False
     asked: list[tuple[Question, Context]] = field(default_factory=list)
 
     async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
