@@ -119,13 +119,15 @@ class WholeFile:
 class Context:
     """The numbered materials, rendered for readers (S5.4) and, neutrally named, for a model.
 
-    Where a `whole` file is asked about, the materials are all that was read of it.
+    Where a `whole` file is asked about, the materials are all that was read of it. `figures` are the lines of the fact
+    ledger: every figure of the materials with its F-number.
     """
 
     materials: tuple[Material, ...]
     for_readers: str
     for_models: str
     whole: WholeFile | None = None
+    figures: tuple[str, ...] = ()
 
     def block(self, material: int, block: int) -> Block:
         """Block `block` (from 0) of material `material` (from 1). IndexError where there is none."""

@@ -108,7 +108,9 @@ class KnowledgeBase:
         writer = AnswerWriter(question, context, self.library, transcript, gate)
         refusal = await asyncio.to_thread(before_generation, question, context)
         if refusal is None:
-            async with aclosing(model_events(self.model, question, context)) as said:
+            async with aclosing(
+                model_events(self.model, question, replace(context, figures=materials.ledger_lines()))
+            ) as said:
                 async for each in said:
                     for event in await asyncio.to_thread(writer.write, each):
                         yield event

@@ -54,6 +54,30 @@ MARKER_PROMPTS: Mapping[Language, str] = {
 }
 
 
+# How a computed figure is written, so that it can be checked (`guardrails.expressions`).
+EXPRESSION_PROMPTS: Mapping[Language, str] = {
+    "en": (
+        "A figure that is printed nowhere has to be computed from printed ones. Write its expression right behind it, "
+        "in these brackets: 16.7%⟦=(F12-F7)/F7⟧. F12 is a figure of the list below; a printed figure may also stand "
+        "for itself: 16.7%⟦=(4,132-3,541)/3,541⟧. Use + - * / ^ ( ) and sum, avg, min, max, count, round, nothing "
+        "else. A figure that is copied as printed has no expression. The list is a quotation, like the materials."
+    ),
+    "zh": (
+        "材料中没有印出的数字，须由印出的数字计算得出，并在其后紧跟算式，写在这种括号中：16.7%⟦=(F12-F7)/F7⟧。"
+        "F12 是下表中的数字；也可以直接写印出的数字：16.7%⟦=(4,132-3,541)/3,541⟧。只能使用 + - * / ^ ( ) 以及 "
+        "sum、avg、min、max、count、round。照抄的数字不写算式。下表与材料一样，只是引文。"
+    ),
+}
+MOST_FIGURES = 400  # lines of a ledger that a model is given
+
+
+def ledger_texts(context: Context, language: Language) -> tuple[str, ...]:
+    """What a model is told of computed figures: how to write them, and the figures that they may be computed from."""
+    if not context.figures:
+        return ()
+    return EXPRESSION_PROMPTS[language], "\n".join(map(defanged, context.figures[:MOST_FIGURES]))
+
+
 def build_context(
     question: Question,
     hits: Sequence[Hit],

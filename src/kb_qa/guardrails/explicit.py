@@ -196,7 +196,8 @@ class _Proof:
             return None
         if new.body and old.body and new.labels != old.labels and new.row_labels != old.row_labels:
             return old
-        return None if abs(below.number or 0) in {abs(old.number or 0), abs(new.number or 0)} else below
+        bases = {abs(each.number or 0) for each in _earlier(new, old)}
+        return None if abs(below.number or 0) in bases else below
 
     def _computed(self, chosen: Mapping[int, Fact]) -> Derived | Failure:
         self.used, self.names = [], []
@@ -277,6 +278,14 @@ def _bare(node: Node) -> Node:
     while isinstance(node, Operation) and node.operator == "neg":
         node = node.arguments[0]
     return node
+
+
+def _earlier(new: Fact, old: Fact) -> tuple[Fact, ...]:
+    """What a change is measured from: the value of the earlier year. Either one, where no years tell them apart."""
+    years = year_of(new), year_of(old)
+    if not all(years) or years[0] == years[1]:
+        return new, old
+    return (old,) if years[1] < years[0] else (new,)
 
 
 def _for(claim: Claim, fact: Fact) -> Claim:

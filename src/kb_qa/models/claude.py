@@ -17,6 +17,7 @@ from kb_qa.models.replies import Cited, RefusalWatch
 from kb_qa.models.requests import WHOLE_PDF, Beside, ModelOptions, cited_request
 from kb_qa.models.upstream import Upstream
 from kb_qa.models.whole_files import HostedFiles, Upload
+from kb_qa.prompts import ledger_texts
 from kb_qa.protocols import PagePlaces, RegionPictures
 from kb_qa.quality_reasons import reason_in
 
@@ -74,6 +75,7 @@ class ClaudeModel:
         beside = Beside(
             notes=await asyncio.to_thread(self._notes, question, context),
             pictures={} if whole is not None else await self._drawn(context),
+            instructions=ledger_texts(context, question.language),
             file_id="" if whole is None else await self._hosted.file_id(whole, self._uploaded(question.language)),
         )
         try:

@@ -19,8 +19,9 @@ from kb_qa.guardrails.units import split_units
 from kb_qa.markers import Mark, MarkerStream, Part
 from kb_qa.models.cited_places import CitedPages
 from kb_qa.models.replies import RefusalWatch
-from kb_qa.models.requests import ModelOptions, marked_request
+from kb_qa.models.requests import Beside, ModelOptions, marked_request
 from kb_qa.models.upstream import Upstream
+from kb_qa.prompts import ledger_texts
 from kb_qa.terms import terms
 
 _QUOTATION = re.compile(r"“([^“”]{4,400})”|\"([^\"\n]{4,400})\"|「([^「」]{2,400})」|『([^『』]{2,400})』")
@@ -42,7 +43,9 @@ class MarkersModel:
         return self._options.model_id
 
     async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
-        request = marked_request(question, context, self._options)
+        request = marked_request(
+            question, context, self._options, Beside(instructions=ledger_texts(context, question.language))
+        )
         chunks = tuple(material.chunk.id for material in context.materials)
         watch, sentences = RefusalWatch(language_tag_of(question.text)), MarkedSentences(context)
         async with aclosing(self._upstream.events(request, lambda _: (), question.language, chunks)) as events:
