@@ -38,10 +38,12 @@ _ARTICLE = re.compile(r"(?i)(?:the|a|an|its|their|his|her)\s+")
 # What is computed of a measure and does not take its place.
 _DERIVED = re.compile(r"(?i)(?:growth(?: rate)?|rate of growth|change|increase|decrease|decline|difference)")
 _POINT = re.compile(r"(?i)(?:end|start|beginning)(?: of)?(?: the)?(?: fiscal| financial)?(?: year)?")
-_DIVISION = re.compile(
-    r"(?i)\b(?:segments?|regions?|divisions?|business(?:es)?|units?|departments?|subsidiar(?:y|ies)|plants?|offices?"
-    r"|markets?|brands?|categor(?:y|ies)|branch(?:es)?)$"
+_DIVISIONS = (
+    r"(?:segments?|regions?|divisions?|business(?:es)?|units?|departments?|subsidiar(?:y|ies)|plants?|offices?|markets?"
+    r"|brands?|categor(?:y|ies)|branch(?:es)?)"
 )
+_DIVISION = re.compile(rf"(?i)\b{_DIVISIONS}$")
+_THEN_DIVISION = re.compile(rf"(?i)\s+(?:[\w-]+\s+)?{_DIVISIONS}\b")  # `the Cartons segment` is no other company
 
 
 def follow_up(asked: str, source: str) -> FollowUp | None:
@@ -90,7 +92,7 @@ def _comparison(phrase: str, topic: Topic) -> FollowUp | None:
 def _fragment(phrase: str, own: Sequence[Part], topic: Topic) -> FollowUp | None:
     """A piece of a question: each of its parts takes the place of the earlier question's part of that kind."""
     head, tails = _split(phrase)
-    edits = same_kind_edits(own, topic.parts)
+    edits = same_kind_edits([part for part in own if not _THEN_DIVISION.match(phrase, part.end)], topic.parts)
     if edits is None or len(of_kind(own, "period")) > 1:
         return None
     added: list[str] = []
@@ -108,7 +110,7 @@ def _fragment(phrase: str, own: Sequence[Part], topic: Topic) -> FollowUp | None
         change = _noun(head, noun, named, topic)
         if change is None:
             return None
-        edits = [*(edit for edit in edits if not _covered(edit, named, topic)), *change[0]]
+        edits = [*(edit for edit in edits if not _covered(edit, change[0])), *change[0]]
         added += change[1]
     else:
         for part in named:
@@ -162,12 +164,20 @@ def _bare(part: Part, topic: Topic) -> tuple[list[Edit], list[str]] | None:
         if not old:
             return [], [f"in {part.text}"]
         one = single(old)
-        return None if one is None else ([(one.start, one.end, new_period(part, one, han=False))], [])
+        return None if one is None else ([(one.start, one.end, _in_place_of(one, part, topic))], [])
     if old:
         return ([], []) if single(old) else None  # `same_kind_edits` has put it in its place
     if part.kind == "region":
         return [], [f"in {part.text}"]
     return None
+
+
+def _in_place_of(old: Part, fresh: Part, topic: Topic) -> str:
+    """The fresh period; another year of a date that a year ends on keeps the day: `year ended December 31, 2022`."""
+    ends = re.search(r"(?i)\b(?:ended|ending)\s+$", topic.text[: old.start])
+    if ends and len(old.years) == 1 and re.fullmatch(r"(?a)\d{4}", fresh.text):
+        return old.text.replace(old.years[0], fresh.text)
+    return new_period(fresh, old, han=False)
 
 
 def _noun(head: str, noun: str, named: Sequence[Part], topic: Topic) -> tuple[list[Edit], list[str]] | None:
@@ -183,16 +193,15 @@ def _noun(head: str, noun: str, named: Sequence[Part], topic: Topic) -> tuple[li
         own = [part.text for part in named if part.kind in {"name", "code"}]
         place = topic.measure_with_owner if own else topic.measure
         return [(*place, words)] if place else [], []
-    same = topic.same_head(noun.split()[-1]) if " " in noun else None
-    if same and not named:
+    same = topic.same_head(noun.split()[-1]) if " " in noun or named else None
+    if same and all(part.kind in {"name", "code"} for part in named):
         return [(*same, words)], []
     return None
 
 
-def _covered(edit: Edit, named: Sequence[Part], topic: Topic) -> bool:
-    """Edits of names that stand inside the head: the head brings them along where it replaces the owner, too."""
-    place = topic.measure_with_owner
-    return bool(named) and place is not None and place[0] <= edit[0] and edit[1] <= place[1]
+def _covered(edit: Edit, changes: Sequence[Edit]) -> bool:
+    """Whether a change takes the edit's place along with more: `Gold plan` with its `Gold`."""
+    return any(start <= edit[0] and edit[1] <= end for start, end, _ in changes)
 
 
 def _continued(rest: str, topic: Topic) -> FollowUp | None:
