@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kb_qa.follow_ups.standalone import follow_up
 
@@ -246,6 +248,24 @@ def test_hostile_turns_carry_nothing_but_what_they_name(before: str, asked: str,
     found = follow_up(asked, [before])
     assert time.process_time() - started < 1
     assert found.text == ("What were Northfell's net sales in 2023?" if taken_up else asked)
+
+
+ENGLISH_WORDS = (
+    "And in 2023 ? What about its the Northfell's net sales of P5 for it they that year Europe segment compare to"
+)
+CHINESE_WORDS = "那 2024年 呢 它的 净利润 是多少 增长 公司 的 该 政策 和 比 P6 当年 前一年 欧洲 HT-2024-01 12.5%"
+WORDS = st.sampled_from([*f"{ENGLISH_WORDS} {CHINESE_WORDS} 《 》 ( [ . ' ￥".split(), "\u3000", "\u2019s"])
+TEXTS = st.one_of(
+    st.text(max_size=220), st.lists(WORDS, max_size=40).map("".join), st.lists(WORDS, max_size=40).map(" ".join)
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(TEXTS, max_size=3), TEXTS)
+def test_no_text_breaks_the_rules(earlier: list[str], asked: str) -> None:
+    """Whatever was typed, a question comes out: the same, or one that is not much longer than the two together."""
+    found = follow_up(asked, earlier)
+    assert found.text == asked or len(found.text) <= max(map(len, earlier), default=0) + len(asked) + 40
 
 
 FIGURES = {

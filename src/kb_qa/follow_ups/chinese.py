@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
-from kb_qa.follow_ups.carrying import Edit, FollowUp, new_period, same_kind_edits, shifted_year
+from kb_qa.follow_ups.carrying import Edit, FollowUp, edited, new_period, other_year, same_kind_edits
 from kb_qa.follow_ups.parts import Part, PartKind, alike, is_measure, of_kind, parts_in, replaced, rest_of, single
 
 _LEAD = re.compile(
@@ -143,19 +141,13 @@ def follow_up(asked: str, source: str) -> FollowUp | None:
     marked = _NE.search(asked) is not None or lead is not None
     shifted = _SHIFTED.fullmatch(phrase)
     if shifted and marked:
-        return _other_year(topic, -1 if shifted["before"] else 1)
+        return other_year(topic.text, topic.of("period"), -1 if shifted["before"] else 1, mark="？")
     return (
         _compared(phrase, topic)
         or _changed(phrase, topic)
         or _referring(phrase, topic, asked.rstrip(_ENDS)[len(bare) :])
         or _fragment(phrase, topic, marked=marked)
     )
-
-
-def _other_year(topic: _Topic, by: int) -> FollowUp | None:
-    old = single(topic.of("period"))
-    year = shifted_year(old, by) if old else ""
-    return _edited(topic, [(part.start, part.end, year) for part in topic.of("period")]) if year else None
 
 
 def _compared(phrase: str, topic: _Topic) -> FollowUp | None:
@@ -262,7 +254,7 @@ def _fragment(phrase: str, topic: _Topic, *, marked: bool) -> FollowUp | None:
         if change is None:
             return None
         edits += change
-    return _edited(topic, edits) if edits else None
+    return edited(topic.text, edits, mark="？") if edits else None
 
 
 def _placed(part: Part, topic: _Topic) -> list[Edit] | None:
@@ -309,10 +301,3 @@ def _same_sort(noun: str, subject: str) -> bool:
 
 def _said(phrase: str, match: re.Match[str], words: str) -> str:
     return f"{phrase[: match.start()]}{words}{phrase[match.end() :]}"
-
-
-def _edited(topic: _Topic, edits: Sequence[Edit]) -> FollowUp | None:
-    unique = sorted(set(edits))
-    if any(first[1] > second[0] for first, second in pairwise(unique)):
-        return None
-    return FollowUp(f"{replaced(topic.text, unique).rstrip(_ENDS)}？", continues=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kb_qa.follow_ups.carrying import Edit, FollowUp, new_period, same_kind_edits, shifted_year
+from kb_qa.follow_ups.carrying import Edit, FollowUp, edited, new_period, other_year, same_kind_edits
 from kb_qa.follow_ups.parts import (
     Part,
     alike,
@@ -15,7 +15,6 @@ from kb_qa.follow_ups.parts import (
     parts_from,
     parts_in,
     parts_within,
-    replaced,
     rest_of,
     single,
 )
@@ -56,7 +55,7 @@ def follow_up(asked: str, source: str) -> FollowUp | None:
     topic = topic_of(source)
     shifted = _SHIFTED.fullmatch(phrase)
     if shifted:
-        return _other_year(topic, -1 if shifted["before"] else 1)
+        return other_year(topic.text, topic.periods, -1 if shifted["before"] else 1, mark="?")
     compared = _COMPARED.match(phrase)
     if compared:
         return _comparison(phrase[compared.end() :], topic)
@@ -73,12 +72,6 @@ def _only_parts(phrase: str, own: Sequence[Part]) -> bool:
     """ "In 2023?", "P6?": nothing but periods and codes, which is no question unless it goes on with one."""
     rest = re.sub(rf"(?i)\b(?:{PREPOSITION}|the|fiscal|year)\b", " ", rest_of(phrase, own))
     return bool(own) and {part.kind for part in own} <= {"period", "code"} and not re.search(r"\w", rest)
-
-
-def _other_year(topic: Topic, by: int) -> FollowUp | None:
-    old = single(topic.periods)
-    year = shifted_year(old, by) if old else ""
-    return _edited(topic, [(part.start, part.end, year) for part in topic.periods]) if year else None
 
 
 def _comparison(phrase: str, topic: Topic) -> FollowUp | None:
@@ -119,7 +112,7 @@ def _fragment(phrase: str, own: Sequence[Part], topic: Topic) -> FollowUp | None
                 return None
             edits += change[0]
             added += change[1]
-    return _edited(topic, edits, added) if edits or added else None
+    return edited(topic.text, edits, added, mark="?") if edits or added else None
 
 
 def _split(phrase: str) -> tuple[str, list[tuple[int, str]]]:
@@ -223,11 +216,3 @@ def _continued(rest: str, topic: Topic) -> FollowUp | None:
         tails = [*tails, (len(phrase), f"in {period.text}")]
     text = " ".join([f"{rest[: asks.end()].strip()} {said}", *(tail for _, tail in tails)])
     return FollowUp(f"{text[0].upper()}{text[1:]}?", continues=True) if owner or period else None
-
-
-def _edited(topic: Topic, edits: Sequence[Edit], added: Sequence[str] = ()) -> FollowUp | None:
-    unique = sorted(set(edits))
-    if any(first[1] > second[0] for first, second in pairwise(unique)):
-        return None
-    text = replaced(topic.text, unique).rstrip("?.! ")
-    return FollowUp(" ".join([text, *added]) + "?", continues=True)
