@@ -19,7 +19,7 @@ from kb_qa.follow_ups.parts import (
     single,
 )
 from kb_qa.follow_ups.pronouns import referring
-from kb_qa.follow_ups.topic import PREPOSITION, Topic, topic_of
+from kb_qa.follow_ups.topic import PREPOSITION, Topic
 
 _LEAD = re.compile(r"(?i)(?:(?:and|but|or|so|also|then|okay|ok|now|well|thanks|thank you|great|right)\b[,.! ]*)+")
 _ABOUT = re.compile(r"(?i)(?:what about|how about|what of|(?:the )?same (?:question )?(?:for|in)?)\s+")
@@ -52,7 +52,7 @@ def follow_up(asked: str, source: str) -> FollowUp | None:
     rest = bare[lead.end() :] if lead else bare
     about = _ABOUT.match(rest)
     phrase = rest[about.end() :] if about else rest
-    topic = topic_of(source)
+    topic = Topic(source)
     shifted = _SHIFTED.fullmatch(phrase)
     if shifted:
         return other_year(topic.text, topic.periods, -1 if shifted["before"] else 1, mark="?")

@@ -208,7 +208,3 @@ class Topic:
 
     def _is_period(self, start: int, end: int) -> bool:
         return any(start <= part.start and part.end <= end for part in self.periods)
-
-
-def topic_of(question: str) -> Topic:
-    return Topic(question)
