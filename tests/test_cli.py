@@ -126,6 +126,28 @@ def test_ask_json_prints_the_events(sample_kb: Path) -> None:
     assert {source["document"] for source in done.lines[1]["data"]["sources"]} == {"briefing.pdf"}
 
 
+def test_questions_of_a_session_are_understood_together(sample_kb: Path) -> None:
+    """A second question of the same name says only what is new; what it was taken for is told, and JSON has it, too."""
+    first = run("ask", "P5 的基本工资是多少？", "--session", "pay.2025", "--kb", sample_kb)
+    then = run("ask", "P6呢？", "--session", "pay.2025", "--kb", sample_kb)
+    assert (first.code, then.code) == (0, 0), then.err
+    assert "understood as: P6 的基本工资是多少？" in then.err
+    assert "P6" in then.out
+    assert "22000" not in then.out
+    start = run("ask", "那绩效系数呢？", "--session", "pay.2025", "--kb", sample_kb, "--json").lines[0]["data"]
+    assert (start["question"], start["session_id"]) == ("那绩效系数呢？", "pay.2025")
+    assert start["standalone"] == "P6 的绩效系数是多少？"
+    alone = run("ask", "P6呢？", "--kb", sample_kb)
+    assert "understood as" not in alone.err
+
+
+def test_a_wrong_session_name_is_wrong_use(sample_kb: Path) -> None:
+    """It is told before anything is opened."""
+    done = run("ask", "q", "--session", "a b", "--kb", sample_kb)
+    assert done.code == 2
+    assert "letters, digits" in done.err
+
+
 def test_asking_a_document_that_is_not_there_is_an_error(sample_kb: Path) -> None:
     """A misspelt name is told, not answered from other documents."""
     done = run("ask", "P5？", "--kb", sample_kb, "--document", "brief.pdf")

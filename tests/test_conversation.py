@@ -15,10 +15,12 @@ from kb_qa.elements import Chunk
 from kb_qa.errors import EnvironmentProblemError, InputError, ModelError
 from kb_qa.geometry import Page
 from kb_qa.knowledge_base import KnowledgeBase
+from kb_qa.models.extractive import ExtractiveModel
 from kb_qa.protocols import QuestionRewriter
+from kb_qa.refuse import before_generation
 from kb_qa.retrieve import Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel, ScriptedRewriter
-from tests.factories import DOCUMENT, make_chunk
+from tests.factories import DOCUMENT, make_chunk, make_context
 
 STOP = ModelStop("end_turn")
 OTHER = "e" * 64
@@ -197,6 +199,30 @@ async def test_a_session_that_cannot_be_written_costs_no_answer(caplog: pytest.L
     assert events[-1].event == "end"
     assert library.tried == ["s"]
     assert "could not be written" in caplog.text
+
+
+NAMED_BEFORE = {
+    "the same report": ("And in 2023?", DOCUMENT, True),
+    "a measure of its own": ("What was its gross margin?", DOCUMENT, True),
+    "another document": ("And in 2023?", OTHER, False),
+    "another company": ("And Acme Corp?", DOCUMENT, False),
+    "the name typed anew": ("What were Northfell's costs in 2023?", DOCUMENT, False),
+}
+
+
+@pytest.mark.parametrize(("asked", "document", "answered"), NAMED_BEFORE.values(), ids=NAMED_BEFORE)
+async def test_a_report_cited_for_a_company_is_about_it(asked: str, document: str, answered: bool) -> None:
+    """A carried name need not stand again on every page of the document that the last answer about it cites."""
+    library = InMemoryLibrary()
+    library.add_turn("s", Turn(0, SALES, SALES, "a", documents=(DOCUMENT,)))
+    library.add_turn("s", Turn(0, "Thanks!", "Thanks!", "b"))
+    question = await Conversation(library, "s").resolve(Question(asked, "en"))
+    chunk = make_chunk("Net sales 2024: 4,812. 2023: 4,500. Gross margin 2024: 31%.", document_id=document)
+    refusal = before_generation(question, make_context(chunk))
+    assert (refusal is None) is answered
+    sales = make_context(make_chunk("Net sales were 4,500 million in 2023.", document_id=document))
+    quoted = ExtractiveModel().choose(question, sales)
+    assert bool(quoted) is (answered and asked == "And in 2023?")
 
 
 # With a model that rewrites

@@ -215,6 +215,36 @@ def test_every_ending_is_told(script: list[Step], place: str, words: str, runnin
     expect(page.locator("#ask")).to_be_enabled()
 
 
+def started(**data: object) -> list[Step]:
+    return [*events(("start", {"answer_id": ANSWER, "session_id": "one"} | data), ("end", {"complete": True}))]
+
+
+def test_questions_of_a_tab_are_one_conversation(running: Running) -> None:
+    """The service's session id goes along with the next question, and a rewritten question is shown as such."""
+    running.knowledge_base.sessions.clear()
+    page = running.ask(started())
+    expect(page.locator("#status")).to_have_text("Done.")
+    expect(page.locator("#understood")).to_be_hidden()
+    running.ask(started(standalone="Sales in 2023?", carried_documents=["a.pdf", "b.pdf"]))
+    expect(page.locator("#understood")).to_have_text("Understood as: Sales in 2023? · Only in: a.pdf, b.pdf")
+    page.reload()
+    running.ask(started())
+    expect(page.locator("#status")).to_have_text("Done.")
+    assert running.knowledge_base.sessions[1:] == ["one", "one"]
+
+
+def test_a_new_conversation_forgets_the_last_one(running: Running) -> None:
+    """The button is there once there is something to forget; the next question begins a session of its own."""
+    page = running.ask(started(session_id="left"))
+    expect(page.locator("#status")).to_have_text("Done.")
+    page.click("#anew")
+    expect(page.locator("#anew")).to_be_hidden()
+    expect(page.locator("#result")).to_be_hidden()
+    running.ask(started())
+    expect(page.locator("#status")).to_have_text("Done.")
+    assert re.fullmatch("[0-9a-f]{32}", running.knowledge_base.sessions[-1])
+
+
 def test_nothing_ingested_is_told(browser: Browser) -> None:
     """Without any document, the page says how to add some, and asking is answered with words."""
     with served(ScriptedKnowledgeBase(library=ScriptedLibrary(records=[]))) as base:
@@ -267,7 +297,16 @@ def attacked() -> list[Step]:
     deltas = [("delta", {"seq": number, "text": letter}) for number, letter in enumerate(ATTACK)]
     return [
         *events(
-            ("start", {"answer_id": ANSWER, "question": ATTACK}),
+            (
+                "start",
+                {
+                    "answer_id": ANSWER,
+                    "question": ATTACK,
+                    "session_id": ATTACK,
+                    "standalone": ATTACK,
+                    "carried_documents": [ATTACK],
+                },
+            ),
             ("sources", {"sources": [source]}),
             *deltas,
             nasty,

@@ -111,3 +111,19 @@ async def test_a_refusal_is_exported_as_one() -> None:
 def test_terminal_text_holds_no_controls() -> None:
     """A document's text can neither colour a terminal nor hide what stands in it."""
     assert terminal_text("a\x1b[31mb\u202ec\r\x07d\n\te\x9bf\u200cg") == "a[31mbcd\n\tef\u200cg"
+
+
+LANGUAGES = {
+    "English": ("en", "And *in* 2023?", "Sales in 2023?", "Understood as: "),
+    "Chinese": ("zh", "那P6呢？", "P6的工资？", "理解为："),
+}
+
+
+@pytest.mark.parametrize(("language", "question", "standalone", "told"), LANGUAGES.values(), ids=LANGUAGES)
+def test_an_export_says_what_a_follow_up_was_taken_for(
+    language: str, question: str, standalone: str, told: str
+) -> None:
+    """Without the question that it took up, the answer could not be read alone."""
+    start = {"question": question, "standalone": standalone, "language": language}
+    lines = to_markdown([AnswerEvent(1, "start", start)]).split("\n")
+    assert lines[2] == f"{told}{standalone}"

@@ -128,6 +128,23 @@ def test_filters_and_level_reach_the_knowledge_base(service: Service) -> None:
     assert service.knowledge_base.asked[-1] == ("q？", Filters(("a.pdf",), (3,), ("table",), "2024"), "page")
 
 
+@pytest.mark.parametrize("session_id", ["s", "a-1_b.C", "x" * 64])
+def test_session_of_the_caller_reaches_the_knowledge_base(session_id: str, service: Service) -> None:
+    """A caller names its own sessions."""
+    service.post("/v1/ask", {"question": "q?", "session_id": session_id})
+    assert service.knowledge_base.sessions[-1] == session_id
+
+
+@pytest.mark.parametrize("body", [{}, {"session_id": None}], ids=["none", "null"])
+def test_a_question_without_session_begins_one(body: dict[str, object], service: Service) -> None:
+    """The service makes an id that nobody can guess: 128 random bits."""
+    for _ in range(2):
+        service.post("/v1/ask", {"question": "q?"} | body)
+    first, second = service.knowledge_base.sessions[-2:]
+    assert first != second
+    assert re.fullmatch("[0-9a-f]{32}", first)
+
+
 WRONG_BODIES: dict[str, object] = {
     "no question": {},
     "empty": {"question": ""},
@@ -143,6 +160,10 @@ WRONG_BODIES: dict[str, object] = {
     "huge page": {"question": "q", "filters": {"pages": [10**30]}},
     "page as text": {"question": "q", "filters": {"pages": ["1"]}},
     "long session": {"question": "q", "session_id": "s" * 65},
+    "empty session": {"question": "q", "session_id": ""},
+    "session that is a path": {"question": "q", "session_id": "../s"},
+    "session of two lines": {"question": "q", "session_id": "s\n"},
+    "session that is a number": {"question": "q", "session_id": 5},
     "a list": ["q"],
     "null": None,
 }

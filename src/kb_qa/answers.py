@@ -32,7 +32,8 @@ class Filters:
 class Question:
     """`text` stands alone; `asked` is what the reader typed where that took up earlier questions, else empty.
 
-    `carried_filters` says that the documents of `filters` are those of an earlier question.
+    `carried_filters` says that the documents of `filters` are those of an earlier question. `named_before` pairs each
+    name that was carried over with the documents that an earlier answer about it cites: they are about it.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Question:
     asked: str = ""
     carried_filters: bool = False
     whole: str = ""  # the id of the document that it is about as a whole
+    named_before: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def own_words(self) -> str:

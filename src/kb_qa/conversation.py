@@ -15,6 +15,7 @@ from kb_qa.follow_ups.acceptance import objection
 from kb_qa.follow_ups.carrying import FollowUp
 from kb_qa.follow_ups.standalone import follow_up, says_a_word
 from kb_qa.guardrails.languages import language_of
+from kb_qa.guardrails.questions import anchors
 from kb_qa.protocols import QuestionRewriter, Sessions
 from kb_qa.transcript import Transcript
 
@@ -52,7 +53,8 @@ class Conversation:
         found = await self._rewritten(turns, question.text)
         if found.text != question.text:
             language = question.language if says_a_word(question.text) else language_of(found.text)
-            question = replace(question, text=found.text, asked=question.text, language=language)
+            before = _named_before(found.text, question.text, turns)
+            question = replace(question, text=found.text, asked=question.text, language=language, named_before=before)
         return _limited(question, turns[-1].filters) if found.continues else question
 
     async def remember(self, transcript: Transcript) -> None:
@@ -97,6 +99,22 @@ class Conversation:
             log.warning("the rewrite of a follow-up question was not taken, it %s; the rules are used", problem)
             return by_rules
         return FollowUp(text, continues=True)
+
+
+def _named_before(text: str, asked: str, turns: Sequence[Turn]) -> frozenset[tuple[str, str]]:
+    """Each carried name with the documents that the last answer about it cites.
+
+    A report says whose it is on its first page, and the reader was given its figures for that name's: the next figures
+    of the same report are not refused because their own pages do not repeat it.
+    """
+    pairs: set[tuple[str, str]] = set()
+    for anchor in anchors(text):
+        if anchor.kind != "name" or anchor.is_named_by(asked):
+            continue
+        answered = (turn for turn in reversed(turns) if turn.documents and anchor.is_named_by(turn.standalone))
+        last = next(answered, None)
+        pairs |= {(anchor.text, document) for document in (last.documents if last else ())}
+    return frozenset(pairs)
 
 
 def _limited(question: Question, earlier: Filters) -> Question:

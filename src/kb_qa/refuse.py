@@ -17,7 +17,8 @@ def before_generation(question: Question, context: Context) -> Refusal | None:
     message = refusal_text(message_language(question))
     if not context.materials:
         return Refusal("nothing_found", message)
-    missing = missing_anchors(question.text, [*_named_in(context)])
+    known = {name for name, document in question.named_before if document in _documents(context)}
+    missing = [each for each in missing_anchors(question.text, [*_named_in(context)]) if each.text not in known]
     return Refusal("not_named", message, tuple(anchor.text for anchor in missing)) if missing else None
 
 
@@ -34,6 +35,10 @@ def after_generation(question: Question, stop: ModelStop, *, released: bool, wit
     if withheld:
         return Refusal("unsupported", refusal_text(message_language(question)))
     return Refusal(NO_EVIDENCE, refusal_text(message_language(question))) if stop.stop_reason == NO_EVIDENCE else None
+
+
+def _documents(context: Context) -> frozenset[str]:
+    return frozenset(material.chunk.document_id for material in context.materials)
 
 
 def _named_in(context: Context) -> Iterator[str]:

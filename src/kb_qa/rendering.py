@@ -15,6 +15,7 @@ _MARKERS = re.compile(r" (?:\[\d+\])+")
 _BLOCK_START = re.compile(r"^(\d*)([-+=.)])")
 _ESCAPED = r"\1\\\2"
 _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+_UNDERSTOOD = {"en": "Understood as: ", "zh": "理解为："}
 _INCOMPLETE = {"en": "The answer is incomplete: {reason}.", "zh": "回答不完整：{reason}。"}
 
 
@@ -37,11 +38,18 @@ def to_markdown(events: Sequence[AnswerEvent], *, base_url: str | None = None) -
     """
     start = _data(events, "start")
     urls = {} if base_url is None else _page_urls(events, base_url)
-    parts = [f"# {plain_markdown(str(start.get('question', '')))}", _body(events, urls)]
+    language = str(start.get("language", "en"))
+    parts = [f"# {plain_markdown(str(start.get('question', '')))}", _understood(start, language), _body(events, urls)]
     items = cast("Sequence[Mapping[str, Any]]", _data(events, "references").get("items", ()))
     parts.append("\n".join(_reference(item, urls) for item in items))
-    parts.append(_ending(events, str(start.get("language", "en"))))
+    parts.append(_ending(events, language))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _understood(start: Mapping[str, Any], language: str) -> str:
+    """What a follow-up question was taken for: without it, its answer could not be read alone."""
+    standalone = start.get("standalone")
+    return f"{_UNDERSTOOD[language]}{plain_markdown(str(standalone))}" if standalone else ""
 
 
 def _data(events: Sequence[AnswerEvent], name: str) -> Mapping[str, Any]:

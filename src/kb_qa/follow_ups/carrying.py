@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from kb_qa.follow_ups.parts import Part, is_measure, of_kind, parts_in, rest_of, single
+from kb_qa.follow_ups.parts import Part, is_measure, of_kind, parts_in, replaced, rest_of, single
 
 Edit = tuple[int, int, str]
 
@@ -43,6 +44,22 @@ def same_kind_edits(fresh: Sequence[Part], source: Sequence[Part]) -> list[Edit]
             return None
         edits += [(part.start, part.end, own[0].text) for part in old]
     return edits
+
+
+def edited(text: str, edits: Sequence[Edit], added: Sequence[str] = (), *, mark: str) -> FollowUp | None:
+    """The earlier question with the edits made and `added` behind it; None where two of them want one place."""
+    unique = sorted(set(edits))
+    if any(first[1] > second[0] for first, second in pairwise(unique)):
+        return None
+    words = replaced(text, unique).rstrip("?？.。！! \u3000")
+    return FollowUp(" ".join([words, *added]) + mark, continues=True)
+
+
+def other_year(text: str, periods: Sequence[Part], by: int, *, mark: str) -> FollowUp | None:
+    """The earlier question `by` years later, where it names one plain year."""
+    old = single(periods)
+    year = shifted_year(old, by) if old else ""
+    return edited(text, [(part.start, part.end, year) for part in periods], mark=mark) if year else None
 
 
 _MIXED_EN = re.compile(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
-from kb_qa.follow_ups.carrying import Edit, FollowUp, new_period, same_kind_edits, shifted_year
+from kb_qa.follow_ups.carrying import Edit, FollowUp, edited, new_period, other_year, same_kind_edits
 from kb_qa.follow_ups.parts import Part, PartKind, alike, is_measure, of_kind, parts_in, replaced, rest_of, single
 
 _LEAD = re.compile(
@@ -21,13 +19,13 @@ _ASK = re.compile(
     r"(?:分别|大概|一共|总共|共)*(?:是|为|有|达到?|占|需要?|可以?|能|享受?|规定)*(?:多少|几|什么|怎样|怎么样|如何|多[大高长久快]|谁|哪)"
 )
 _QUESTION_WORD = re.compile(
-    r"多少|什么|怎|如何|几|哪|谁|为何|是否|有没有|能不能|能否|可不可以|多[大高长久快]|吗|其[他它余]|别的"
+    r"多少|什么|怎|如何|几|哪|谁|为何|是否|有没有|能不能|能否|可不可以|多[大高长久快]|吗|其[他它余中]|别的|相比|对比|两者|二者|前者|后者|[这那]些"
 )
 # Only what fits any measure: 几天 and 多久 ask a question of their own.
 _ASK_TAIL = re.compile(r"(?:分别)?(?:是|为|有|达到?)?多少(?:元|万元|亿元|美元|钱)?$")
 _MEASURED = re.compile(r"(?:多少|几)(?:[个名位天元万亿人次家台件]{0,2})(?P<object>[\u4e00-\u9fff]{2,8})$")
 _CHANGE = re.compile(
-    r"(?:总共|一共|又|大概)?(?:同比|环比)?(?:增长|增加|增幅|增速|下降|降低|降幅|减少|上升|上涨|下跌|提高|变化|变动|涨|跌)"
+    r"(?:总共|一共|又|大概)?(?:(?:比|较)(?:上年|去年|前一年|上一?季度|上月)(?:同期)?)?(?:同比|环比)?(?:增长|增加|增幅|增速|下降|降低|降幅|减少|上升|上涨|下跌|提高|变化|变动|涨|跌)"
     r"(?:了|率|幅|额|值|趋势|情况|的?原因|多少|如何|怎|百分|吗|$)"
 )
 _WHY_CHANGE = re.compile(rf"(?:为什么|为何|怎么)(?:会)?{_CHANGE.pattern}")
@@ -43,6 +41,7 @@ _DEMONSTRATIVE = re.compile(
 _SHIFTED = re.compile(r"(?:(?P<before>前一年|上一年|上年|再前一年)|(?P<after>后一年|次年|下一年|第二年))(?:度)?")
 _PART_OF_A_FIRM = re.compile("(?:部门?|分部|公司|集团|板块|业务|地区|市场|门店|工厂|分行|支行|子公司|产品线?)$")
 _GENERAL = re.compile("公司|集团|我们|企业|单位|员工|职工|人员|本[行部司]|全[国年体]|每")
+_KIND_OF_THING = re.compile("[\u4e00-\u9fff]{1,8}(?=的)")  # X200打印机的保修期
 _FUNCTION = re.compile(r"(?:请问|关于|对于|那么?|所以|因此|那|在|和|与|比|较|，|,|\s)*")
 _BREAK = re.compile(r"[的在对关于根据按照请问是与和及，,、\s《》“”]")
 
@@ -93,7 +92,8 @@ class _Topic:
     def subject_place(self) -> tuple[int, int] | None:
         named = single(of_kind(self.parts, "name")) or single(of_kind(self.parts, "code"))
         if named:
-            return named.start, named.end
+            kind = _KIND_OF_THING.match(self.text, named.end)
+            return named.start, kind.end() if kind else named.end
         start, stop = self.body[0], self.measure[0] if self.measure else self.body[1]
         if self.measure and self.measure[0] > self.body[1]:
             stop = self.body[1]
@@ -106,7 +106,7 @@ class _Topic:
         left = len(words) - len(words.lstrip("的度在，, "))
         words = words.strip("的度在，, ")
         if not self.measure:
-            words = re.split(r"[对在]|关于", words)[0]
+            words = re.split(r"[对在的里中]|关于", words)[0]
         return (start + left, start + left + len(words)) if words and "的" not in words else None
 
     @property
@@ -141,19 +141,13 @@ def follow_up(asked: str, source: str) -> FollowUp | None:
     marked = _NE.search(asked) is not None or lead is not None
     shifted = _SHIFTED.fullmatch(phrase)
     if shifted and marked:
-        return _other_year(topic, -1 if shifted["before"] else 1)
+        return other_year(topic.text, topic.of("period"), -1 if shifted["before"] else 1, mark="？")
     return (
         _compared(phrase, topic)
         or _changed(phrase, topic)
         or _referring(phrase, topic, asked.rstrip(_ENDS)[len(bare) :])
         or _fragment(phrase, topic, marked=marked)
     )
-
-
-def _other_year(topic: _Topic, by: int) -> FollowUp | None:
-    old = single(topic.of("period"))
-    year = shifted_year(old, by) if old else ""
-    return _edited(topic, [(part.start, part.end, year) for part in topic.of("period")]) if year else None
 
 
 def _compared(phrase: str, topic: _Topic) -> FollowUp | None:
@@ -260,7 +254,7 @@ def _fragment(phrase: str, topic: _Topic, *, marked: bool) -> FollowUp | None:
         if change is None:
             return None
         edits += change
-    return _edited(topic, edits) if edits else None
+    return edited(topic.text, edits, mark="？") if edits else None
 
 
 def _placed(part: Part, topic: _Topic) -> list[Edit] | None:
@@ -284,14 +278,18 @@ def _placed(part: Part, topic: _Topic) -> list[Edit] | None:
 
 
 def _noun(noun: str, topic: _Topic, *, named: bool) -> list[Edit] | None:
-    if topic.measure is None or len(noun) > 12:
+    if len(noun) > 12:
         return None
-    measure = topic.text[topic.measure[0] : topic.measure[1]]
     if is_measure(noun):
-        return [(*topic.measure, noun)] if alike(noun, measure) else None
-    if named or topic.subject_place is None or topic.of("code") or topic.of("name") or not is_measure(measure):
+        if topic.measure is None or not alike(noun, topic.text[slice(*topic.measure)]):
+            return None
+        return [(*topic.measure, noun)]
+    place = topic.subject_place
+    if named or place is None or topic.of("code") or topic.of("name"):
         return None
-    return [(*topic.subject_place, noun)] if _same_sort(noun, topic.subject) else None
+    if topic.measure is None and topic.text[place[1] : place[1] + 1] != "的":
+        return None
+    return [(*place, noun)] if _same_sort(noun, topic.subject) else None
 
 
 def _same_sort(noun: str, subject: str) -> bool:
@@ -303,10 +301,3 @@ def _same_sort(noun: str, subject: str) -> bool:
 
 def _said(phrase: str, match: re.Match[str], words: str) -> str:
     return f"{phrase[: match.start()]}{words}{phrase[match.end() :]}"
-
-
-def _edited(topic: _Topic, edits: Sequence[Edit]) -> FollowUp | None:
-    unique = sorted(set(edits))
-    if any(first[1] > second[0] for first, second in pairwise(unique)):
-        return None
-    return FollowUp(f"{replaced(topic.text, unique).rstrip(_ENDS)}？", continues=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kb_qa.follow_ups.carrying import Edit, FollowUp, new_period, same_kind_edits, shifted_year
+from kb_qa.follow_ups.carrying import Edit, FollowUp, edited, new_period, other_year, same_kind_edits
 from kb_qa.follow_ups.parts import (
     Part,
     alike,
@@ -15,12 +15,11 @@ from kb_qa.follow_ups.parts import (
     parts_from,
     parts_in,
     parts_within,
-    replaced,
     rest_of,
     single,
 )
 from kb_qa.follow_ups.pronouns import referring
-from kb_qa.follow_ups.topic import PREPOSITION, Topic, topic_of
+from kb_qa.follow_ups.topic import PREPOSITION, Topic
 
 _LEAD = re.compile(r"(?i)(?:(?:and|but|or|so|also|then|okay|ok|now|well|thanks|thank you|great|right)\b[,.! ]*)+")
 _ABOUT = re.compile(r"(?i)(?:what about|how about|what of|(?:the )?same (?:question )?(?:for|in)?)\s+")
@@ -38,10 +37,12 @@ _ARTICLE = re.compile(r"(?i)(?:the|a|an|its|their|his|her)\s+")
 # What is computed of a measure and does not take its place.
 _DERIVED = re.compile(r"(?i)(?:growth(?: rate)?|rate of growth|change|increase|decrease|decline|difference)")
 _POINT = re.compile(r"(?i)(?:end|start|beginning)(?: of)?(?: the)?(?: fiscal| financial)?(?: year)?")
-_DIVISION = re.compile(
-    r"(?i)\b(?:segments?|regions?|divisions?|business(?:es)?|units?|departments?|subsidiar(?:y|ies)|plants?|offices?"
-    r"|markets?|brands?|categor(?:y|ies)|branch(?:es)?)$"
+_DIVISIONS = (
+    r"(?:segments?|regions?|divisions?|business(?:es)?|units?|departments?|subsidiar(?:y|ies)|plants?|offices?|markets?"
+    r"|brands?|categor(?:y|ies)|branch(?:es)?)"
 )
+_DIVISION = re.compile(rf"(?i)\b{_DIVISIONS}$")
+_THEN_DIVISION = re.compile(rf"(?i)\s+(?:[\w-]+\s+)?{_DIVISIONS}\b")  # `the Cartons segment` is no other company
 
 
 def follow_up(asked: str, source: str) -> FollowUp | None:
@@ -51,10 +52,10 @@ def follow_up(asked: str, source: str) -> FollowUp | None:
     rest = bare[lead.end() :] if lead else bare
     about = _ABOUT.match(rest)
     phrase = rest[about.end() :] if about else rest
-    topic = topic_of(source)
+    topic = Topic(source)
     shifted = _SHIFTED.fullmatch(phrase)
     if shifted:
-        return _other_year(topic, -1 if shifted["before"] else 1)
+        return other_year(topic.text, topic.periods, -1 if shifted["before"] else 1, mark="?")
     compared = _COMPARED.match(phrase)
     if compared:
         return _comparison(phrase[compared.end() :], topic)
@@ -73,12 +74,6 @@ def _only_parts(phrase: str, own: Sequence[Part]) -> bool:
     return bool(own) and {part.kind for part in own} <= {"period", "code"} and not re.search(r"\w", rest)
 
 
-def _other_year(topic: Topic, by: int) -> FollowUp | None:
-    old = single(topic.periods)
-    year = shifted_year(old, by) if old else ""
-    return _edited(topic, [(part.start, part.end, year) for part in topic.periods]) if year else None
-
-
 def _comparison(phrase: str, topic: Topic) -> FollowUp | None:
     """ "Compared to 2023?" needs both periods."""
     own = parts_in(phrase)
@@ -90,7 +85,7 @@ def _comparison(phrase: str, topic: Topic) -> FollowUp | None:
 def _fragment(phrase: str, own: Sequence[Part], topic: Topic) -> FollowUp | None:
     """A piece of a question: each of its parts takes the place of the earlier question's part of that kind."""
     head, tails = _split(phrase)
-    edits = same_kind_edits(own, topic.parts)
+    edits = same_kind_edits([part for part in own if not _THEN_DIVISION.match(phrase, part.end)], topic.parts)
     if edits is None or len(of_kind(own, "period")) > 1:
         return None
     added: list[str] = []
@@ -108,7 +103,7 @@ def _fragment(phrase: str, own: Sequence[Part], topic: Topic) -> FollowUp | None
         change = _noun(head, noun, named, topic)
         if change is None:
             return None
-        edits = [*(edit for edit in edits if not _covered(edit, named, topic)), *change[0]]
+        edits = [*(edit for edit in edits if not _covered(edit, change[0])), *change[0]]
         added += change[1]
     else:
         for part in named:
@@ -117,7 +112,7 @@ def _fragment(phrase: str, own: Sequence[Part], topic: Topic) -> FollowUp | None
                 return None
             edits += change[0]
             added += change[1]
-    return _edited(topic, edits, added) if edits or added else None
+    return edited(topic.text, edits, added, mark="?") if edits or added else None
 
 
 def _split(phrase: str) -> tuple[str, list[tuple[int, str]]]:
@@ -162,12 +157,20 @@ def _bare(part: Part, topic: Topic) -> tuple[list[Edit], list[str]] | None:
         if not old:
             return [], [f"in {part.text}"]
         one = single(old)
-        return None if one is None else ([(one.start, one.end, new_period(part, one, han=False))], [])
+        return None if one is None else ([(one.start, one.end, _in_place_of(one, part, topic))], [])
     if old:
         return ([], []) if single(old) else None  # `same_kind_edits` has put it in its place
     if part.kind == "region":
         return [], [f"in {part.text}"]
     return None
+
+
+def _in_place_of(old: Part, fresh: Part, topic: Topic) -> str:
+    """The fresh period; another year of a date that a year ends on keeps the day: `year ended December 31, 2022`."""
+    ends = re.search(r"(?i)\b(?:ended|ending)\s+$", topic.text[: old.start])
+    if ends and len(old.years) == 1 and re.fullmatch(r"(?a)\d{4}", fresh.text):
+        return old.text.replace(old.years[0], fresh.text)
+    return new_period(fresh, old, han=False)
 
 
 def _noun(head: str, noun: str, named: Sequence[Part], topic: Topic) -> tuple[list[Edit], list[str]] | None:
@@ -183,16 +186,15 @@ def _noun(head: str, noun: str, named: Sequence[Part], topic: Topic) -> tuple[li
         own = [part.text for part in named if part.kind in {"name", "code"}]
         place = topic.measure_with_owner if own else topic.measure
         return [(*place, words)] if place else [], []
-    same = topic.same_head(noun.split()[-1]) if " " in noun else None
-    if same and not named:
+    same = topic.same_head(noun.split()[-1]) if " " in noun or named else None
+    if same and all(part.kind in {"name", "code"} for part in named):
         return [(*same, words)], []
     return None
 
 
-def _covered(edit: Edit, named: Sequence[Part], topic: Topic) -> bool:
-    """Edits of names that stand inside the head: the head brings them along where it replaces the owner, too."""
-    place = topic.measure_with_owner
-    return bool(named) and place is not None and place[0] <= edit[0] and edit[1] <= place[1]
+def _covered(edit: Edit, changes: Sequence[Edit]) -> bool:
+    """Whether a change takes the edit's place along with more: `Gold plan` with its `Gold`."""
+    return any(start <= edit[0] and edit[1] <= end for start, end, _ in changes)
 
 
 def _continued(rest: str, topic: Topic) -> FollowUp | None:
@@ -214,11 +216,3 @@ def _continued(rest: str, topic: Topic) -> FollowUp | None:
         tails = [*tails, (len(phrase), f"in {period.text}")]
     text = " ".join([f"{rest[: asks.end()].strip()} {said}", *(tail for _, tail in tails)])
     return FollowUp(f"{text[0].upper()}{text[1:]}?", continues=True) if owner or period else None
-
-
-def _edited(topic: Topic, edits: Sequence[Edit], added: Sequence[str] = ()) -> FollowUp | None:
-    unique = sorted(set(edits))
-    if any(first[1] > second[0] for first, second in pairwise(unique)):
-        return None
-    text = replaced(topic.text, unique).rstrip("?.! ")
-    return FollowUp(" ".join([text, *added]) + "?", continues=True)

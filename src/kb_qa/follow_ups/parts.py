@@ -31,6 +31,8 @@ class Part:
         return tuple(sorted(found))
 
 
+# `HT-2024-01` is one code, though a date stands in it.
+_LONG_CODE = re.compile(r"(?a)(?<![A-Za-z0-9-])[A-Za-z]{1,10}(?:-[A-Za-z0-9]{1,12}){2,4}(?<=\d)(?![A-Za-z0-9-])")
 _REGIONS = frozenset(
     "europe,asia,africa,america,americas,emea,apac,latam,oceania,china,japan,germany,france,italy,spain,india,brazil"
     ",canada,mexico,australia,korea,uk,us,usa,eu,north america,south america,latin america,united states"
@@ -98,6 +100,7 @@ def is_region(name: str) -> bool:
 def parts_in(text: str) -> tuple[Part, ...]:
     """In their order, none over another. What two readings claim is the longer one's."""
     found = [Part(_kind(each), each.raw, each.start, each.end) for each in lex(text, locale="en") if each.raw]
+    found += [Part("code", match[0], *match.span()) for match in _LONG_CODE.finditer(text)]
     for anchor in anchors(text):
         if anchor.kind not in {"name", "quote"}:
             continue

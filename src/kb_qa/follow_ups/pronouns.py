@@ -41,6 +41,9 @@ _OF_MEASURE = re.compile(
     rf"(?i)\s+(?:\w+ly\s+)?(?:{_CHANGE}|calculated|computed|defined|measured|reported|split|broken down|made up|driven"
     r"|mean)\b"
 )
+_ANOTHER = re.compile(
+    r"(?i)\b(?:it|its|they|their|them|he|she|his|him)\b|\b(?:was|is|were|are|than|to) (?:that|this)\b"
+)
 _HOW_MUCH_IS = re.compile(r"(?i)(?:(?:so|and|then|or) )*how (?:high|large|big|much|low) (?:is|are|was|were)")
 _COMPARES = re.compile(r"(?i)\b(?:compared?|than|versus|vs|against|differ)\b")
 _SUMS = re.compile(rf"(?i)\bhow (?:much|many)\b|\b(?:{_CHANGE})\b|\bwhat\b")
@@ -58,6 +61,8 @@ def _pronoun(asked: str, topic: Topic) -> FollowUp | None:
         return None
     groups = match.groupdict()
     own = bool(groups.get("own")) or bool(groups.get("her") and re.match(r"\s+[a-z]", asked[match.end() :]))
+    if _ANOTHER.search(asked[match.end() :]):
+        return None  # two to resolve: half a guess is none
     words = _antecedent(asked, match, topic, own=own)
     if not words or len(words) > 120:
         return None
@@ -100,8 +105,10 @@ def _antecedent(asked: str, match: re.Match[str], topic: Topic, *, own: bool) ->
         return topic.whole if phrase and _COMPARES.search(after) else phrase
     if _HOW_MUCH_IS.fullmatch(asked[: match.start()].strip()):
         return topic.phrase
+    if name and topic.is_of(name):
+        return topic.full_name(name)
     if name:
-        return re.sub(r"['’]s$", "", name.text)
+        return ""  # `Who signed the contract with Globex?`: the contract, or Globex?
     if topic.parts_of("name"):
         return ""  # two of them: nobody can say which
     if own and topic.owner:

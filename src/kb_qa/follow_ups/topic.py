@@ -31,6 +31,7 @@ _QUESTION = re.compile(
 _END = re.compile(
     rf"(?i)\s+(?:{PREPOSITION})\s|\s+(?:do|does|did|is|are|was|were|has|have|had|can|will|compared|that|which|when|if)\b|[,;(]"
 )
+_AUXILIARY = r"do|does|did|is|are|was|were|has|have|had|can|could|will|would|may|must|should"
 _STATES = re.compile(
     r"(?i)\s+(?:valid|open|available|allowed|required|due|closed|long|big|large|high|old|paid|based|located|used)$"
 )
@@ -132,6 +133,20 @@ class Topic:
                         if start <= p.start and p.end <= stop])  # fmt: skip
         return " ".join(" ".join([text, *limits]).split())
 
+    def is_of(self, name: Part) -> bool:
+        """Whether the question is one about what is named, and not about something that stands beside it."""
+        before, after = self.text[: name.start], self.text[name.end :]
+        return (
+            self.measure is not None
+            or re.match(r"['’]s\b", after) is not None
+            or re.search(rf"(?i)\b(?:of(?: the)?|{_AUXILIARY})\s+$", before) is not None
+        )
+
+    def full_name(self, name: Part) -> str:
+        """The name with the word that it stands before: `the Gold plan`."""
+        words = re.search(rf"(?i)\bthe {re.escape(name.text)} ([a-z]+)(?=$|[?.!,]|\s(?:{PREPOSITION})\b)", self.text)
+        return words[0] if words else re.sub(r"['’]s$", "", name.text)
+
     @property
     def when(self) -> str:
         """` in 2024`, or nothing where there are no or several periods."""
@@ -158,11 +173,14 @@ class Topic:
     def limit(self, preposition: str, noun: str) -> Place | None:
         """The earlier limit that a new one of the same preposition and last word takes the place of."""
         last = noun.split()[-1].lower() if noun else ""
-        for start, end, found in self._limits:
+        same = [(start, end) for start, end, found in self._limits if found == preposition.lower()]
+        for start, end in same:
             words = re.findall(r"[\w-]+", self.text[start:end].lower())
-            if found == preposition.lower() and last and (last in words or last.rstrip("s") in words):
+            if last and (last in words or last.rstrip("s") in words):
                 return start, end
-        return None
+        # Another of what anybody can be: `to fathers`; a company's or a year's place is not taken by other words.
+        plain = [place for place in same if not any(place[0] <= part.start < place[1] for part in self.parts)]
+        return plain[0] if len(plain) == len(same) == 1 else None
 
     def same_head(self, last: str) -> Place | None:
         """The phrase of the question that ends in this word, the word alone left out: `annual leave` for `leave`."""
@@ -190,7 +208,3 @@ class Topic:
 
     def _is_period(self, start: int, end: int) -> bool:
         return any(start <= part.start and part.end <= end for part in self.periods)
-
-
-def topic_of(question: str) -> Topic:
-    return Topic(question)

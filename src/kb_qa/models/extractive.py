@@ -110,8 +110,11 @@ class ExtractiveModel:
             _candidates(question.text, wanted, context),
             key=lambda each: (-each.score, each.material.number, each.index),
         )
-        candidates = [each for each in everything if _is_about(each, asked, context)]
-        for possible in (candidates, [each for each in everything if _is_on_page_about(each, asked, context)]):
+        candidates = [each for each in everything if _is_about(each, asked, context, question)]
+        for possible in (
+            candidates,
+            [each for each in everything if _is_on_page_about(each, asked, context, question)],
+        ):
             strong = [each for each in possible if each.strength >= self._coverage and each.fit >= 0]
             if strong:
                 return tuple(_picked(strong, asked, is_figure_question=wants_figure(question.text)))
@@ -275,7 +278,7 @@ def _fit(question: str, block: Block) -> float:
     return _FIGURE_BONUS
 
 
-def _is_about(candidate: _Candidate, asked: Sequence[Anchor], context: Context) -> bool:
+def _is_about(candidate: _Candidate, asked: Sequence[Anchor], context: Context, question: Question) -> bool:
     """Codes and periods of the question stand in the block or its headings; names anywhere in its document."""
     own = f"{_said(candidate.block)}\n{candidate.block.text}\n{_heading(candidate.material)}"
     for kind in ("code", "period"):
@@ -283,10 +286,10 @@ def _is_about(candidate: _Candidate, asked: Sequence[Anchor], context: Context) 
         if same_kind and not any(anchor.is_named_by(own) for anchor in same_kind):
             return False
     names = [anchor for anchor in asked if anchor.kind in {"name", "quote"}]
-    return not names or any(_is_named(anchor, candidate, context) for anchor in names)
+    return not names or any(_is_named(anchor, candidate, context, question) for anchor in names)
 
 
-def _is_on_page_about(candidate: _Candidate, asked: Sequence[Anchor], context: Context) -> bool:
+def _is_on_page_about(candidate: _Candidate, asked: Sequence[Anchor], context: Context, question: Question) -> bool:
     """Whether running text of the same page names every code, as an invoice names its number above its table.
 
     A code in a table row is about that row alone.
@@ -301,11 +304,13 @@ def _is_on_page_about(candidate: _Candidate, asked: Sequence[Anchor], context: C
     )
     if page is None or not codes or not all(anchor.is_named_by(beside) for anchor in codes):
         return False
-    return _is_about(candidate, [anchor for anchor in asked if anchor.kind != "code"], context)
+    return _is_about(candidate, [anchor for anchor in asked if anchor.kind != "code"], context, question)
 
 
-def _is_named(anchor: Anchor, candidate: _Candidate, context: Context) -> bool:
+def _is_named(anchor: Anchor, candidate: _Candidate, context: Context, question: Question) -> bool:
     document_id = candidate.material.chunk.document_id
+    if (anchor.text, document_id) in question.named_before:
+        return True
     texts = [
         f"{_heading(material)}\n{material.chunk.source}\n{material.chunk.text}"
         for material in context.materials

@@ -18,6 +18,7 @@ function emptyAnswer() {
 }
 
 const RECEIVED = {
+  start: (data) => { keepSession(data.session_id); showUnderstood(data); },
   sources: (data) => { answer.sources = data.sources ?? []; },
   delta: (data) => { answer.letters.push(...Array.from(String(data.text ?? ""))); status(labels.writing); },
   citation: (data) => { answer.citations.push(data); if (answer.citations.length === 1) showCitation(data); },
@@ -198,6 +199,44 @@ function drawMaterials() {
   $("materials").hidden = items.length === 0;
 }
 
+// ---- The conversation: one a tab, its id from the service ---------------------------------------------------------
+
+const SESSION = "kb-qa-session";
+let session = storedSession();
+
+function storedSession() {
+  try {
+    return sessionStorage.getItem(SESSION) ?? "";
+  } catch {
+    return ""; // the browser stores nothing for this page: the conversation lasts as long as the page
+  }
+}
+
+function keepSession(id) {
+  session = typeof id === "string" ? id : "";
+  try {
+    sessionStorage.setItem(SESSION, session);
+  } catch { /* as above */ }
+  $("anew").hidden = session === "";
+}
+
+// What a follow-up question was taken for, so that a wrong guess is seen.
+function showUnderstood(data) {
+  const documents = Array.isArray(data.carried_documents) ? data.carried_documents.join(", ") : "";
+  const told = [data.standalone && labels.understood(data.standalone), documents && labels.stillIn(documents)];
+  $("understood").textContent = told.filter(Boolean).join(" · ");
+  $("understood").hidden = $("understood").textContent === "";
+}
+
+function startAnew() {
+  asking?.abort();
+  keepSession("");
+  $("result").hidden = true;
+  status("");
+  $("question").value = "";
+  $("question").focus();
+}
+
 // ---- Asking ------------------------------------------------------------------------------------------------------
 
 function status(text) {
@@ -213,6 +252,7 @@ async function ask(question) {
   $("result").hidden = false;
   $("evidence").hidden = true;
   $("asked").textContent = question;
+  showUnderstood({});
   $("ask").disabled = true;
   $("stop").hidden = false;
   status(labels.working);
@@ -235,7 +275,7 @@ async function ask(question) {
 
 async function request(question, signal, onEvent) {
   const response = await fetch("/v1/ask", {
-    method: "POST", signal, body: JSON.stringify({ question }),
+    method: "POST", signal, body: JSON.stringify({ question, session_id: session || null }),
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
   });
   if (response.ok) await streamEvents(response.body, onEvent);
@@ -301,6 +341,8 @@ function start() {
     }
   });
   $("stop").addEventListener("click", () => asking?.abort());
+  $("anew").addEventListener("click", startAnew);
+  $("anew").hidden = session === "";
   loadDocuments();
 }
 

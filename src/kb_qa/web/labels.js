@@ -4,8 +4,9 @@
 const LABELS = {
   en: {
     tagline: "Answers from your documents. Every figure leads to its spot on the page.",
-    question: "Your question", ask: "Ask", stop: "Stop", examples: "Examples",
+    question: "Your question", ask: "Ask", stop: "Stop", anew: "New conversation", examples: "Examples",
     placeholder: "What would you like to know?",
+    understood: (text) => `Understood as: ${text}`, stillIn: (names) => `Only in: ${names}`,
     working: "Reading the documents…", writing: "Writing…", done: "Done.", stopped: "Stopped. The answer is not complete.",
     materials: "Passages that were read", evidence: "On the page", wholePage: "Whole page", original: "Original file",
     documents: "Documents", noDocuments: "No documents yet. Add some with: kb-qa ingest FOLDER",
@@ -24,8 +25,9 @@ const LABELS = {
   },
   zh: {
     tagline: "答案出自您的文档，每个数字都能回到它在页面上的位置。",
-    question: "您的问题", ask: "提问", stop: "停止", examples: "示例",
+    question: "您的问题", ask: "提问", stop: "停止", anew: "新对话", examples: "示例",
     placeholder: "想了解什么？",
+    understood: (text) => `理解为：${text}`, stillIn: (names) => `仅限：${names}`,
     working: "正在查阅文档……", writing: "正在作答……", done: "完成。", stopped: "已停止，答案不完整。",
     materials: "查阅过的材料", evidence: "原文位置", wholePage: "整页", original: "原始文件",
     documents: "文档", noDocuments: "还没有文档。请先运行：kb-qa ingest 文件夹",
