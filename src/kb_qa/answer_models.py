@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from kb_qa.errors import EnvironmentProblemError, InputError
 from kb_qa.models.extractive import ExtractiveModel
-from kb_qa.protocols import AnswerModel, Meter, PagePlaces, RegionPictures, Spending
+from kb_qa.protocols import AnswerModel, Meter, PagePlaces, QuestionRewriter, RegionPictures, Spending
 from kb_qa.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,6 +74,19 @@ def open_model(
     budget = PictureBudget(settings.send_pictures, settings.picture_kb * 1024)
     return ClaudeModel(
         options_of(settings), upstream, pictures=pictures, budget=budget, notes_of=notes_of, places=places
+    )
+
+
+def open_rewriter(settings: Settings, *, spending: Spending, meter: Meter) -> QuestionRewriter | None:
+    """What makes follow-up questions stand alone; None where no language model answers: then the rules do it alone."""
+    kind = chosen_model(settings)
+    if kind == "extractive":
+        return None
+    from kb_qa.models.rewriter import ModelRewriter
+    from kb_qa.models.upstream import Upstream
+
+    return ModelRewriter(
+        options_of(settings), Upstream(connection_of(settings, kind), _accounts(settings, spending, meter))
     )
 
 

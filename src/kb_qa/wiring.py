@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kb_qa.answer_models import chosen_model, open_model
+from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
 from kb_qa.errors import LockHeldError
@@ -59,9 +59,10 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
     """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
     counters = Counters()
     with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
+        spending = SpendTable(ledger.database)
         model = open_model(
             settings,
-            spending=SpendTable(ledger.database),
+            spending=spending,
             meter=counters,
             notes_of=ledger.flags,
             pictures=pictures,
@@ -80,6 +81,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 top_k=settings.top_k,
                 per_document=settings.per_document,
                 trust_file_names=settings.trust_file_names,
+                rewriter=open_rewriter(settings, spending=spending, meter=counters),
             )
             yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
 

@@ -98,8 +98,8 @@ def cited_request(
             sent.append(SentDocument(material.number, tuple(places)))
             content[-1] |= {"title": neutral_name(material.number, question.language)}
     if content:
-        content[-1] = content[-1] | {"cache_control": _mark(options)}
-    system = [_text(SYSTEM_PROMPTS[question.language]) | {"cache_control": _mark(options)}]
+        content[-1] = content[-1] | {"cache_control": cache_mark(options)}
+    system = [_text(SYSTEM_PROMPTS[question.language]) | {"cache_control": cache_mark(options)}]
     content += _ending(question, beside.instructions)
     pages = whole.pages if whole is not None and whole.is_pdf else 0
     return MessagesRequest(_body(system, content, options), documents=tuple(sent), pdf_pages=pages)
@@ -184,5 +184,5 @@ def _picture(png: bytes) -> Json:
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
 
 
-def _mark(options: ModelOptions) -> Json:
+def cache_mark(options: ModelOptions) -> Json:
     return {"type": "ephemeral", "ttl": options.cache_ttl}
