@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kb_qa.answers import BlockCitation, ModelEvent, ModelStop, SpanEnd, TextDelta
 from kb_qa.guardrails.gate import Gate, Settled
-from kb_qa.guardrails.policies import Policy
+from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.unit_ends import next_end
 from kb_qa.guardrails.units import split_units
 from tests.gate_answers import STOP, all_fed, gate_over, source
@@ -50,7 +50,7 @@ ANSWERS: dict[str, list[ModelEvent]] = {
 }  # fmt: skip
 
 
-def fed(events: Sequence[ModelEvent], *, policy: Policy = Policy()) -> tuple[list[Settled], Gate]:
+def fed(events: Sequence[ModelEvent], *, policy: Policy = STRICT) -> tuple[list[Settled], Gate]:
     gate = gate_over([REPORT, STAFF], "What was revenue in 2024?", policy)
     return all_fed(gate, events), gate
 

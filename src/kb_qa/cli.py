@@ -31,7 +31,7 @@ from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
-from kb_qa.rendering import terminal_text, to_markdown
+from kb_qa.rendering import document_names, formula, terminal_text, to_markdown
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
@@ -64,7 +64,7 @@ def ask(
     settings = settings_of(kb)
     filters = Filters(documents=documents)
     kept: list[AnswerEvent] = []
-    show = kept.append if markdown else _print_event_line if as_json else _print_event
+    show = kept.append if markdown else _print_event_line if as_json else _Terminal().print_event
     address = service_address(settings)
     if address:
         last = _shown(remote.ask(address, question, filters=filters, level=level), show)
@@ -108,22 +108,35 @@ def _print_event_line(event: AnswerEvent) -> None:
     click.echo(json.dumps({"id": event.id, "event": event.event, "data": dict(event.data)}, ensure_ascii=False))
 
 
-def _print_event(event: AnswerEvent) -> None:
-    """What a reader at a terminal needs of an event."""
-    data: Any = event.data
-    match event.event:
-        case "start":
-            click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
-        case "delta" | "withheld":
-            click.echo(terminal_text(data["text"]), nl=False)
-        case "refusal":
-            click.echo(terminal_text(data["message"]))
-        case "references":
-            click.echo(f"\n\n{terminal_text(data['text'])}" if data["text"] else "")
-        case "error":
-            click.echo(f"\nkb-qa: {data['message']}", err=True)
-        case "end" if not data["complete"]:
-            click.echo(f"\nkb-qa: the answer is incomplete ({data['stop_reason']})", err=True)
+class _Terminal:
+    """What a reader at a terminal needs of an answer: its text, how its figures were computed, what it rests on."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, str] = {}
+        self.formulas: list[str] = []
+        self.line_is_open = False
+
+    def print_event(self, event: AnswerEvent) -> None:
+        data: Any = event.data
+        match event.event:
+            case "start":
+                click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
+            case "sources":
+                self.documents.update(document_names([event]))
+            case "delta" | "withheld":
+                click.echo(terminal_text(data["text"]), nl=False)
+                self.line_is_open = True
+            case "figure":
+                self.formulas += filter(None, [formula(data, self.documents)])
+            case "refusal":
+                click.echo(("\n" if self.line_is_open else "") + terminal_text(data["message"]))
+            case "references":
+                said = [*(f"ƒ {each}" for each in self.formulas), *([data["text"]] if data["text"] else [])]
+                click.echo("\n\n" + terminal_text("\n".join(said)) if said else "")
+            case "error":
+                click.echo(f"\nkb-qa: {data['message']}", err=True)
+            case "end" if not data["complete"]:
+                click.echo(f"\nkb-qa: the answer is incomplete ({data['stop_reason']})", err=True)
 
 
 @main.command()

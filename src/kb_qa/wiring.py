@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+from kb_qa.alias_file import read_aliases
 from kb_qa.embed import check_embedder, open_embedder
 from kb_qa.errors import InputError, LockHeldError
+from kb_qa.guardrails.policies import Policy, policy_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
@@ -45,6 +47,7 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
     """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
     model = open_model(settings)
+    policy = policy_of_settings(settings)
     with Ledger.open(settings.kb, create=create) as ledger:
         use_cache(settings.kb / CACHE)
         embedder = open_embedder(settings.embedder)
@@ -59,6 +62,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 top_k=settings.top_k,
                 per_document=settings.per_document,
                 trust_file_names=settings.trust_file_names,
+                policy=policy,
             )
             yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store))
 
@@ -107,6 +111,14 @@ def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: st
     ):
         catch_up(ledger, store)
         yield store
+
+
+def policy_of_settings(settings: Settings) -> Policy:
+    """What the guard holds to, with the alias table of the knowledge base. Raises InputError where either is wrong."""
+    try:
+        return policy_of(settings.policy, settings.policy_kinds, read_aliases(settings.kb))
+    except ValueError as error:
+        raise InputError(f"KB_QA_POLICY or KB_QA_POLICY_KINDS: {error}") from error
 
 
 def open_model(settings: Settings) -> AnswerModel:
