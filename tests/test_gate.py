@@ -208,3 +208,23 @@ def test_a_code_in_another_script_binds_by_its_block() -> None:
     other = gate_over([row, source("", labelled="职级：甲 | 年终奖（元）：900")], "What is the base salary?")
     (unit,) = all_fed(other, [TextDelta("The base salary is 900 yuan."), FIRST, STOP])
     assert unit.withheld
+
+
+@pytest.mark.parametrize(
+    ("row", "withheld"),
+    [
+        ("| Revenue | $4,132 million | $3,541 million |\n", False),
+        ("| Revenue | $3,541 million | $4,132 million |\n", True),
+    ],
+    ids=["as printed", "columns swapped"],
+)
+def test_a_row_is_read_under_its_headers(row: str, withheld: bool) -> None:
+    """A right figure in the wrong column of the answer's own table is a wrong figure."""
+    table = source("", labelled="Item：Revenue | 2024：$4,132 million | 2023：$3,541 million")
+    gate = gate_over([table], "How did revenue develop?")
+    said = TextDelta(f"| Item | 2024 | 2023 |\n|---|---|---|\n{row}")
+    units = all_fed(gate, [said, FIRST, STOP])
+    assert units[-1].withheld is withheld
+    kept = [units[-1].text[each.start : each.end] for each in units[-1].figures]
+    assert kept == [each.raw for each in units[-1].figures]
+    assert len(kept) == 2
