@@ -17,11 +17,12 @@ from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, make_visible
+from kb_qa.wiring import CACHE, make_visible, policy_of_settings
 
 
 def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:
     """Raises LockHeldError where another ingest writes, ReindexNeededError where another model made the index."""
+    aliases = policy_of_settings(settings).aliases
     with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=True) as ledger:
         ledger.remove_leftovers()
         use_cache(settings.kb / CACHE)
@@ -40,5 +41,6 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
                 publish=partial(make_visible, settings, ledger),
                 report=progress.report,
                 discovered=progress.discovered,
+                aliases=aliases,
             )
             return pipeline.run(paths)

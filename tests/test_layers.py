@@ -16,6 +16,7 @@ ROWS: dict[int, set[str]] = {
     1: {"protocols"},
     2: {
         *(
+            "alias_file",
             "arrows",
             "blobs",
             "counters",

@@ -35,7 +35,8 @@ from kb_qa.export_command import export
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
-from kb_qa.rendering import terminal_text, to_markdown
+from kb_qa.rendering import to_markdown
+from kb_qa.terminal import Terminal
 from kb_qa.whole_command import whole_base
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
@@ -88,7 +89,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
         raise click.UsageError("give --whole or --document, not both")
     filters = Filters(documents=documents)
     kept: list[AnswerEvent] = []
-    show = kept.append if markdown else _print_event_line if as_json else _print_event
+    show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
     with whole_base(settings_of(kb), whole) as (settings, name):
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
@@ -134,30 +135,6 @@ async def _followed(events: AsyncGenerator[AnswerEvent], show: Callable[[AnswerE
 
 def _print_event_line(event: AnswerEvent) -> None:
     click.echo(json.dumps({"id": event.id, "event": event.event, "data": dict(event.data)}, ensure_ascii=False))
-
-
-def _print_event(event: AnswerEvent) -> None:
-    """What a reader at a terminal needs of an event."""
-    data: Any = event.data
-    match event.event:
-        case "start":
-            click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
-            if data.get("standalone"):
-                click.echo(f"understood as: {terminal_text(data['standalone'])}", err=True)
-            if data.get("carried_documents"):
-                click.echo(f"still only in: {terminal_text(', '.join(data['carried_documents']))}", err=True)
-        case "sources" if (data.get("whole") or {}).get("reason"):
-            click.echo(f"kb-qa: {data['whole']['reason']}", err=True)
-        case "delta" | "withheld":
-            click.echo(terminal_text(data["text"]), nl=False)
-        case "refusal":
-            click.echo(terminal_text(data["message"]))
-        case "references":
-            click.echo(f"\n\n{terminal_text(data['text'])}" if data["text"] else "")
-        case "error":
-            click.echo(f"\nkb-qa: {data['message']}", err=True)
-        case "end" if not data["complete"]:
-            click.echo(f"\nkb-qa: the answer is incomplete ({data['stop_reason']})", err=True)
 
 
 @main.command()

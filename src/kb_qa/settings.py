@@ -41,6 +41,8 @@ class Settings:
     port: int = 8000
     top_k: int = 8  # materials of a context
     per_document: int = 3  # materials of one document, unless the reader chose it
+    policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support
+    policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
     trust_file_names: bool = False  # file names may stand in prompts
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document

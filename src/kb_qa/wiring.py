@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
-from kb_qa.errors import LockHeldError
+from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
+from kb_qa.guardrails.policies import Policy, policy_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
@@ -58,6 +60,7 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
     """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
     counters = Counters()
+    policy = policy_of_settings(settings)
     with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
         spending = SpendTable(ledger.database)
         model = open_model(
@@ -82,6 +85,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 per_document=settings.per_document,
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
+                policy=policy,
             )
             yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
 
@@ -154,3 +158,11 @@ def _open_pictures(settings: Settings, ledger: Ledger) -> Iterator[RegionPicture
 
     with Renderer(settings.kb / PICTURES, max_megapixels=settings.max_megapixels) as renderer:
         yield _DrawnRegions(renderer, ledger.blob_path)
+
+
+def policy_of_settings(settings: Settings) -> Policy:
+    """What the guard holds to, with the alias table of the knowledge base. Raises InputError where either is wrong."""
+    try:
+        return policy_of(settings.policy, settings.policy_kinds, read_aliases(settings.kb))
+    except ValueError as error:
+        raise InputError(f"KB_QA_POLICY or KB_QA_POLICY_KINDS: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from kb_qa.answers import BlockCitation, Context, Material
@@ -11,6 +10,7 @@ from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.materials import Materials, Source, assembled, periods_of
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+from kb_qa.guardrails.quotations import is_quotation, is_row_quotation
 
 
 def answer_materials(context: Context, facts: Mapping[str, Sequence[Fact]]) -> Materials:
@@ -20,10 +20,17 @@ def answer_materials(context: Context, facts: Mapping[str, Sequence[Fact]]) -> M
 
 
 def quoted_facts(text: str, citations: Sequence[BlockCitation], context: Context, materials: Materials) -> list[Fact]:
-    """The facts of the cited blocks that `text` repeats word for word, or the greater part of them."""
-    said = _collapsed(text)
-    repeated = [each for each in citations if _repeats(said, context.block(each.material, each.block))]
-    return block_facts(repeated, context, materials) if said else []
+    """The facts of the cited blocks that `text` repeats word for word; of a row without its unit, those without one."""
+    found: list[Fact] = []
+    for each in citations:
+        block, chunk = context.block(each.material, each.block), context.materials[each.material - 1].chunk
+        facts = block_facts([each], context, materials)
+        if is_quotation(text, block):
+            found += facts
+        elif block.labelled != block.text:
+            is_row, has_unit = is_row_quotation(text, block, chunk.prefix)
+            found += [fact for fact in facts if is_row and (has_unit or not fact.scale_source)]
+    return found
 
 
 def block_facts(citations: Sequence[BlockCitation], context: Context, materials: Materials) -> list[Fact]:
@@ -82,16 +89,3 @@ def _stands_in(fact: Fact, block: Block) -> bool:
         return False
     everywhere = fact.around or (fact.cell is not None and not fact.body)
     return everywhere or (block.start <= fact.quantity.start and fact.quantity.end <= block.end)
-
-
-def _repeats(said: str, block: Block) -> bool:
-    return any(said in whole and 2 * len(said) >= len(whole) for whole in _forms(block))
-
-
-def _forms(block: Block) -> set[str]:
-    return {_collapsed(each) for each in (block.text, block.labelled) if each}
-
-
-def _collapsed(text: str) -> str:
-    """The text without spaces, the marks at its ends, and the marks of a list."""
-    return re.sub(r"\s", "", text).strip("-*•。.!！;；")

@@ -171,25 +171,31 @@ class Gate:
         self.stopped = self.refused >= MOST_REFUSED or (number == 0 and not bound)
 
     def _checked(self, start: int, end: int) -> tuple[FigureOutcome, ...]:
-        """A piece of a sentence is checked with what the sentence says before it."""
+        """A piece of a sentence is checked with what the sentence says before it, a table's row under its headers."""
         before = len(self._lead)
         text = self._lead + self._text[start:end]
         citations = self._citations(start, end)
         policy = self.policy
+        read = self._carried.table.read(text)
+        expressions = self._expressions(start - before, start, end)
         unit = Unit(
-            text=text,
+            text=read.text,
             materials=self.materials,
             asked=self._carried.asked_for(text, self.asked, locale=policy.locale, aliases=policy.aliases),
             language=self.language,
-            expressions=self._expressions(start - before, start, end),
+            expressions={read.forward(place): said for place, said in expressions.items()},
             enumerator=self._carried.enumerator,
             policy=policy,
             cited=frozenset(each.material for each in citations),
             block_facts=tuple(block_facts(citations, self.context, self.materials)),
             quoted=tuple(quoted_facts(text, citations, self.context, self.materials)),
         )
-        figures = (each for each in unit.checked() if each.end > before)
-        return tuple(replace(each, start=max(each.start - before, 0), end=each.end - before) for each in figures)
+        placed = [(each, read.back(each.start, each.end)) for each in unit.checked()]
+        return tuple(
+            replace(each, start=max(place[0] - before, 0), end=place[1] - before)
+            for each, place in placed
+            if place is not None and place[1] > before
+        )
 
     def _citations(self, start: int, end: int) -> list[BlockCitation]:
         """Of all spans under the unit; a block that was never given is none."""

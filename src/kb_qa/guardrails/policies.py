@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.guardrails.outcome import FigureOutcome
+from kb_qa.guardrails.quantities import Kind
 
 Mode = Literal["strict", "annotate", "off"]
 Granularity = Literal["unit", "answer"]
@@ -18,6 +19,8 @@ Repair = Literal["", "recompute"]
 _RANK: dict[Mode, int] = {"off": 0, "annotate": 1, "strict": 2}
 _GROUPS = {"id": "ids", "ref": "ids", "marker": "markers", "enum": "markers", "date": "periods", "year": "periods"}
 _GROUPS |= {"period": "periods", "monthday": "periods"}
+# What an override may name.
+KINDS: frozenset[str] = frozenset(get_args(Kind)) | frozenset(_GROUPS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,27 @@ class Policy:
 
 
 STRICT = Policy()
+
+
+def policy_of(mode: str, kinds: str = "", aliases: Aliases = ()) -> Policy:
+    """The policy that is written as `annotate` and `ids=off,percent=strict`; `aliases` come before the usual ones.
+
+    Raises ValueError for a mode or a kind that there is not.
+    """
+    overrides: dict[str, Mode] = {}
+    for part in filter(None, (each.strip() for each in kinds.split(","))):
+        kind, _, said = (each.strip() for each in part.partition("="))
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is no kind of figure; there are {', '.join(sorted(KINDS))}")
+        overrides[kind] = _mode(said)
+    return Policy(_mode(mode), overrides=overrides, aliases=(*aliases, *DEFAULT_ALIASES))
+
+
+def _mode(said: str) -> Mode:
+    for mode in _RANK:
+        if said == mode:
+            return mode
+    raise ValueError(f"{said!r} is no policy; there are {', '.join(_RANK)}")
 
 
 def is_stricter(first: Policy, second: Policy) -> bool:

@@ -14,11 +14,15 @@ let drawing = 0;
 
 function emptyAnswer() {
   // Spans count characters (code points), JavaScript's strings count UTF-16 units: hence the array.
-  return { letters: [], citations: [], figures: [], sources: [], withheld: [], refusal: null, end: null, error: null };
+  return { policy: "strict", letters: [], citations: [], figures: [], sources: [], withheld: [], refusal: null, end: null, error: null };
 }
 
 const RECEIVED = {
-  start: (data) => { keepSession(data.session_id); showUnderstood(data); },
+  start: (data) => {
+    answer.policy = String(data.policy ?? "strict");
+    keepSession(data.session_id);
+    showUnderstood(data);
+  },
   sources: (data) => { answer.sources = data.sources ?? []; },
   delta: (data) => { answer.letters.push(...Array.from(String(data.text ?? ""))); status(labels.writing); },
   citation: (data) => { answer.citations.push(data); if (answer.citations.length === 1) showCitation(data); },
@@ -111,13 +115,20 @@ function chip(citation, index) {
   return opens(made, `citation-${index}`, () => showCitation(citation));
 }
 
+const SUPPORTED = new Set([
+  "exact", "rounded", "converted", "counted", "derived", "corrected", "question_echo", "exempt",
+]);
+
+// Printed figures lead to their spot, computed ones to their formula; those without support say why, where the policy
+// lets them stand.
 function figureNode(figure, index, text) {
-  const support = figure.support?.find((place) => place.page);
-  if (!support && figure.status !== "unsupported") return node("span", "", text);
-  const made = node("button", `figure ${figure.status === "unsupported" ? "unsupported" : ""}`, text);
+  const refused = !SUPPORTED.has(figure.status) && answer.policy !== "off";
+  const kind = refused ? "unsupported" : figure.derivation ? "derived" : "";
+  if (!kind && !figure.support?.some((place) => place.page)) return node("span", "", text);
+  const made = node("button", `figure ${kind}`, text);
   made.type = "button";
-  made.title = labels.figure(text);
-  return opens(made, `figure-${index}`, () => showFigure(figure, support));
+  made.title = figure.derivation ? labels.formula(text) : labels.figure(text);
+  return opens(made, `figure-${index}`, () => showFigure(figure));
 }
 
 // The spot is shown on click and focus at once, on hover when the pointer rests.
