@@ -63,11 +63,15 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
         figures = unit.checked()
         numbers = [int(each.number) for each in figures if each.number]
         enumerator = numbers[-1] if numbers else enumerator
-        moved = tuple(replace(each, start=each.start + start, end=each.end + start) for each in figures)
+        moved = tuple(_moved(each, start) for each in figures) if start else figures
         withheld = any(policy.withholds(each) for each in figures)
         shown = unit_text(text[start:end], figures, language, policy, withheld=withheld)
         claims.append(ClaimOutcome(number, start, end, "refused" if withheld else "released", shown, moved))
     return _outcome(claims, text, language, policy)
+
+
+def _moved(figure: FigureOutcome, by: int) -> FigureOutcome:
+    return replace(figure, start=figure.start + by, end=figure.end + by)
 
 
 def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy: Policy) -> Outcome:
@@ -142,7 +146,7 @@ class _Unit:
             found.append(
                 self._settled(claims[quantity.start], figure_outcome(claims[quantity.start], judgement, bench))
             )
-        again = replace(bench, anchored=frozenset(anchored))
+        again = replace(bench, anchored=frozenset(anchored)) if later else bench
         for quantity in later:
             claim = claims[quantity.start]
             outcome = figure_outcome(claim, judge(claim, again, None), again)
