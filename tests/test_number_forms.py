@@ -221,6 +221,7 @@ def test_pass_3_units(text: str, kind: str, value: str, unit: str) -> None:
         ("负三千元", "money", "-3000"),
         ("三点五亿", "number", "350000000"),
         ("四分之三", "percent", "75"),
+        ("4分之1", "percent", "25"),
         ("两个百分点", "pp", "2"),
         ("三成", "percent", "30"),
         ("八折", "percent", "80"),

@@ -119,7 +119,7 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 def passes(bits: int, locale: str) -> tuple[protected.Read, ...]:
     """The passes that can find anything in a text of these traits, in the order in which they own a span."""
     found = [*protected.before_dates(bits), *dates.readers(bits), *protected.after_dates(bits)]
-    if bits & traits.NUMERAL and bits & _CHINESE:
+    if (bits & traits.NUMERAL and bits & _CHINESE) or (bits & traits.DIGIT and bits & traits.PARTS):
         found.append(spelled.chinese)
     if bits & traits.DIGIT:
         found += [spelled.mixed] if bits & traits.POWER else []
