@@ -52,7 +52,7 @@ def bind(claim: Claim, candidates: Iterable[Fact], facts: Sequence[Fact], matchi
 
 def compatible(first: Sequence[Parts], second: Sequence[Parts]) -> bool:
     """Whether two lists of periods have a pair that can mean the same; an empty list fits everything."""
-    if not first or not second:
+    if not first or not second or first == second:
         return True
     return any(_is_compatible(mine, theirs) for mine in first for theirs in second)
 

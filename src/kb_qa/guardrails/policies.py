@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, get_args
 
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
@@ -46,7 +46,7 @@ class Policy:
     def hash(self) -> str:
         """Twelve hex digits of everything that the policy says."""
         said = [self.mode, self.granularity, sorted(self.overrides.items()), self.aliases, self.locale, self.repair]
-        return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:12]
+        return _digest(repr(said))
 
     def mode_of(self, figure: FigureOutcome) -> Mode:
         """The mode for one figure: its kind's, its group's, else the policy's."""
@@ -59,6 +59,11 @@ class Policy:
 
     def marks(self, figure: FigureOutcome) -> bool:
         return not figure.supported and self.mode_of(figure) == "annotate"
+
+
+@lru_cache(maxsize=64)
+def _digest(said: str) -> str:
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
 STRICT = Policy()
