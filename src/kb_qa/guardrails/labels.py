@@ -24,6 +24,7 @@ DEFAULT_ALIASES: Aliases = (
     ("turnover", "revenue"),
     ("net profit", "net income"),
     ("net earnings", "net income"),
+    ("eps", "earnings per share"),
 )
 
 _WORD = re.compile(
@@ -84,7 +85,8 @@ def _tokens(text: str, aliases: Aliases) -> frozenset[str]:
     text = normalise(text).text.lower()
     for said, canonical in aliases:
         if said in text:
-            text = text.replace(said, canonical)
+            plain = canonical.replace("\\", r"\\")
+            text = _edged(said).sub(plain, text) if said.isascii() else text.replace(said, canonical)
     found = set()
     for match in _WORD.finditer(text):
         word = match[0].partition("'")[0]
@@ -96,6 +98,12 @@ def _tokens(text: str, aliases: Aliases) -> frozenset[str]:
             if len(run) == 1:
                 found.add(run)
     return frozenset(found)
+
+
+@lru_cache(maxsize=256)
+def _edged(word: str) -> re.Pattern[str]:
+    """Words as a whole, or in the plural: `eps` is not in `steps`."""
+    return re.compile(rf"(?a)(?<![a-z0-9]){re.escape(word)}s?(?![a-z0-9])")
 
 
 def _stem(word: str) -> str:
