@@ -25,6 +25,7 @@ DEFAULT_ALIASES: Aliases = (
     ("net profit", "net income"),
     ("net earnings", "net income"),
     ("eps", "earnings per share"),
+    ("capex", "capital expenditures"),
 )
 
 _WORD = re.compile(
@@ -66,7 +67,16 @@ _FUNCTION_CHARACTERS = re.compile(
     "(?:分别|依次)|[的了为是在和与及或之以于由从至到共约近超逾达有将被把对就也都而但则其该此这那我你他们个年月日季度第上下同比环增减升降长跌涨幅"
     "亿万千百十元多少几何吗呢么请问什怎零一二三四五六七八九两半]+"
 )
-_IRREGULAR = {"men": "man", "women": "woman", "people": "person", "children": "child", "ebit": "ebit", "less": "less"}
+_IRREGULAR = {
+    "men": "man",
+    "women": "woman",
+    "people": "person",
+    "children": "child",
+    "employee": "employ",
+    "employees": "employ",
+    "ebit": "ebit",
+    "less": "less",
+}
 _SUFFIXES = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _KEEP_S = ("ss", "us", "is", "as")
 

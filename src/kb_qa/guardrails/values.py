@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import Literal
 
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.periods import parts_of
-from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, plain
+from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Kind, Quantity, plain
 
 Agreement = Literal["", "exact", "rounded", "converted"]
 Objection = Literal["", "kind", "value", "false_precision", "currency", "bound", "scale", "ambiguous"]
@@ -131,28 +132,47 @@ def _converted(claim: Quantity, fact: Fact) -> tuple[Decimal, Decimal] | None:
 
 def _agreement(claim: Quantity, fact: Fact, value: Decimal, quantum: Decimal) -> Comparison:
     claimed = claim.value if isinstance(claim.value, Decimal) else Decimal(0)
-    raised = _RAISED.search(claim.raw)
-    if raised and raised[0] not in fact.quantity.raw:
+    raised = _raised(claim.raw)
+    if raised and raised not in fact.quantity.raw:
         return _VALUE  # `2⁵` may be 2 with a note, or 32
     value, wanted = abs(value), abs(claimed)
-    known = {value, *(abs(each) for each in fact.quantity.readings)}
-    sure = all(abs(each) in known for each in claim.readings)
     factor_changed = claim.kind != fact.quantity.kind and claim.kind == "percent"
-    if wanted in known and sure:
+    if _is_read_as(claim, fact.quantity, value, wanted):
         return _bounded(claim, fact.quantity, "converted" if factor_changed else "exact")
     if claim.bound and claim.bound != fact.quantity.bound:
         return _within_bound(claim, wanted, value) if not fact.quantity.bound else _VALUE
     place = printed_quantum(claim)
     if place > quantum and not claim.readings:
-        loose = place > claim.quantum and abs(CONTEXT.subtract(value, wanted)) > CONTEXT.multiply(value, _NEAR)
+        apart = abs(CONTEXT.subtract(value, wanted))
+        if apart > place:
+            return _VALUE
+        loose = place > claim.quantum and apart > CONTEXT.multiply(value, _NEAR)
         if rounds_to(value, wanted, place) and not loose:
             return _bounded(claim, fact.quantity, "converted" if factor_changed else "rounded")
         return _VALUE
-    if place < quantum and rounds_to(wanted, value, quantum):
+    if place < quantum and abs(CONTEXT.subtract(value, wanted)) <= quantum and rounds_to(wanted, value, quantum):
         return Comparison(objection="false_precision")
-    if value and wanted and _is_power_of_ten(CONTEXT.divide(wanted, value)):
+    if value and wanted and _starts_alike(value, wanted) and _is_power_of_ten(CONTEXT.divide(wanted, value)):
         return Comparison(objection="scale")
     return _VALUE
+
+
+def _is_read_as(claim: Quantity, printed: Quantity, value: Decimal, wanted: Decimal) -> bool:
+    """Any reading of a source will do; of the claim all of them must."""
+    if not claim.readings and not printed.readings:
+        return value == wanted
+    known = {value, *(abs(each) for each in printed.readings)}
+    return wanted in known and all(abs(each) in known for each in claim.readings)
+
+
+def _starts_alike(value: Decimal, wanted: Decimal) -> bool:
+    return value.as_tuple().digits[0] == wanted.as_tuple().digits[0]
+
+
+@lru_cache(maxsize=1024)
+def _raised(raw: str) -> str:
+    match = _RAISED.search(raw)
+    return match[0] if match else ""
 
 
 def _is_power_of_ten(ratio: Decimal) -> bool:
@@ -196,6 +216,8 @@ def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
     if claim.kind == "duration" and claim.raw.endswith("日") and printed.kind in {"date", "monthday"}:
         # `13日` for 10月13日: coarser than the fact (V10)
         return Comparison("exact") if f"d{claim.shown_value:0>2}" in parts_of(printed) else _VALUE
+    if printed.kind in PERIOD_KINDS:
+        return _KIND
     same = _fraction(claim) == _fraction(printed)
     if not same or not is_same_currency(claim.currency, printed.currency):
         return _VALUE
