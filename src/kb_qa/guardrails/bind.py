@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
@@ -32,6 +33,8 @@ class Claim:
     bare: bool = False
     loss: bool = False
     extreme: int = 0  # 1 where the words say that it is the largest, -1 the smallest
+    trend: int = 0  # 1 where the words say that the level was risen to, -1 fallen to; `base` is where it came from
+    base: Decimal | None = None
     text: str = ""
     question: str = ""
 
