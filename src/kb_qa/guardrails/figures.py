@@ -161,19 +161,21 @@ class Unit:
             if not is_counted(quantity):
                 found.append(judge_token(quantity, self.text, self.materials, self.asked, self._place(cited)))
                 continue
-            judgement = judge(claims[quantity.start], bench, self._expression(quantity, quantities))
+            expression = self._expression(quantity, quantities)
+            judgement = judge(claims[quantity.start], bench, expression)
             judgement = self._across_scripts(claims[quantity.start], judgement)
             anchored.update(id(fact) for fact in judgement.facts)
-            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration", "money"}:
+            again = expression is None and quantity.kind in {"measure", "duration", "money"}
+            if again and judgement.status == "unsupported":
                 later.append(quantity)
                 continue
             found.append(
                 self._settled(claims[quantity.start], figure_outcome(claims[quantity.start], judgement, bench))
             )
-        again = replace(bench, anchored=frozenset(anchored)) if later else bench
+        anchors = replace(bench, anchored=frozenset(anchored)) if later else bench
         for quantity in later:
             claim = claims[quantity.start]
-            outcome = figure_outcome(claim, judge(claim, again, None), again)
+            outcome = figure_outcome(claim, judge(claim, anchors, None), anchors)
             found.append(self._settled(claim, outcome))
         found += self._gaps(quantities)
         return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))

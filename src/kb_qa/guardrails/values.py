@@ -10,7 +10,7 @@ from typing import Literal
 
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.periods import parts_of
-from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, plain
+from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Kind, Quantity, plain
 
 Agreement = Literal["", "exact", "rounded", "converted"]
 Objection = Literal["", "kind", "value", "false_precision", "currency", "bound", "scale", "ambiguous"]
@@ -145,11 +145,14 @@ def _agreement(claim: Quantity, fact: Fact, value: Decimal, quantum: Decimal) ->
         return _within_bound(claim, wanted, value) if not fact.quantity.bound else _VALUE
     place = printed_quantum(claim)
     if place > quantum and not claim.readings:
-        loose = place > claim.quantum and abs(CONTEXT.subtract(value, wanted)) > CONTEXT.multiply(value, _NEAR)
+        apart = abs(CONTEXT.subtract(value, wanted))
+        if apart > place:
+            return _VALUE
+        loose = place > claim.quantum and apart > CONTEXT.multiply(value, _NEAR)
         if rounds_to(value, wanted, place) and not loose:
             return _bounded(claim, fact.quantity, "converted" if factor_changed else "rounded")
         return _VALUE
-    if place < quantum and rounds_to(wanted, value, quantum):
+    if place < quantum and abs(CONTEXT.subtract(value, wanted)) <= quantum and rounds_to(wanted, value, quantum):
         return Comparison(objection="false_precision")
     if value and CONTEXT.scaleb(value, wanted.adjusted() - value.adjusted()) == wanted:
         return Comparison(objection="scale")  # a power of ten apart
@@ -203,6 +206,8 @@ def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
     if claim.kind == "duration" and claim.raw.endswith("日") and printed.kind in {"date", "monthday"}:
         # `13日` for 10月13日: coarser than the fact (V10)
         return Comparison("exact") if f"d{claim.shown_value:0>2}" in parts_of(printed) else _VALUE
+    if printed.kind in PERIOD_KINDS:
+        return _KIND
     same = _fraction(claim.value) == _fraction(printed.value)
     if not same or not is_same_currency(claim.currency, printed.currency):
         return _VALUE
