@@ -268,19 +268,22 @@ async def _closed(api: Any, seconds: float = 1.0) -> bool:
 async def test_e3_the_upstream_is_closed_when_nobody_listens(heard: int) -> None:
     """E3: the generator closed, or its task cancelled before the first event: the upstream ends within a second."""
     slow = Reply((Text(tuple(f"Word{number}. " for number in range(400)), (block_location(0, 0),)),), pause=0.02)
+    books = accounts()
     with scripted_messages_api(slow) as api:
         if heard:
-            async with aclosing(claude(api.url).generate(EN, CONTEXT)) as events:
+            async with aclosing(claude(api.url, books).generate(EN, CONTEXT)) as events:
                 for _ in range(heard):
                     await anext(events)
         else:
-            task = asyncio.create_task(replied(claude(api.url)))
+            task = asyncio.create_task(replied(claude(api.url, books)))
             while not api.open_streams:
                 await asyncio.sleep(0.01)
+            await asyncio.sleep(0.2)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert await _closed(api)
+    assert books.meter.value("model_tokens", kind="output_tokens") > 0  # type: ignore[attr-defined]  # it is paid for
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "refusal"])

@@ -83,6 +83,7 @@ def options_of(settings: Settings) -> ModelOptions:
         cache_ttl=cast("CacheTtl", settings.cache_ttl),
         temperature=settings.temperature,
         effort=settings.effort,
+        name_sources=settings.trust_file_names,
     )
 
 
