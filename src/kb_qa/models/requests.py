@@ -24,7 +24,7 @@ _NOTE: Mapping[Language, str] = {"en": "Note: ", "zh": "注意："}
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """`temperature` None and `effort` "" leave the model its own; with `name_sources` file names stand in the prompt."""
+    """`temperature` None and `effort` "" leave the model its own. `name_sources`: file names stand in the prompt."""
 
     model_id: str
     max_tokens: int = 4096
