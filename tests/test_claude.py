@@ -6,14 +6,13 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from kb_qa.answers import BlockCitation, ModelEvent, SpanEnd, TextDelta
+from kb_qa.answers import BlockCitation, ModelEvent
 from kb_qa.errors import (
     ModelAccessError,
     ModelDeclinedError,
@@ -42,26 +41,11 @@ from kb_qa.testing import (
     said,
     scripted_messages_api,
 )
-from tests.claude_parts import CONTEXT, EN, OPTIONS, accounts, asked, claude, replied, stop_of, text_of
+from tests.claude_parts import CONTEXT, EN, OPTIONS, accounts, asked, claude, replied, spans, stop_of, text_of
 from tests.factories import make_chunk, make_context
 
 SAID = "Net revenue was 4,812 million in 2024."
 GOOD = said(SAID, block_location(0, 0))
-
-
-def spans(events: Sequence[ModelEvent]) -> list[tuple[str, tuple[BlockCitation, ...]]]:
-    """Text and citations of each span."""
-    found, text, cited = [], "", []
-    for event in events:
-        match event:
-            case TextDelta():
-                text += event.text
-            case BlockCitation():
-                cited.append(event)
-            case SpanEnd():
-                found.append((text, tuple(cited)))
-                text, cited = "", []
-    return found
 
 
 async def test_a_citation_is_known_by_its_numbers() -> None:

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, SpanEnd, TextDelta
+from kb_qa.answers import BlockCitation, Context, ModelStop, TextDelta
 from kb_qa.errors import ModelOverloadedError
 from kb_qa.models.marked import MarkedSentences, bearing_blocks
 from kb_qa.prompts import build_context
 from kb_qa.testing import HttpFault, Reply, Text, said, scripted_messages_api
-from tests.claude_parts import EN, asked, markers, replied, stop_of
+from tests.claude_parts import EN, Spans, asked, markers, replied, spans, stop_of
 from tests.factories import make_chunk, make_context
 
 REPORT = make_chunk("Net revenue was 4,812 million in 2024.", "Costs were 900 million.", "The board met in Geneva.")
 PAY = make_chunk("P5 的基本工资为22000元。", "P6 的基本工资为28000元。", ordinal=1)
 CONTEXT = build_context(EN, [material.hit for material in make_context(REPORT, PAY).materials])
 PAY_ROWS = [(4, "助理工程师", 16500), (5, "工程师", 22000), (6, "高级工程师", 29500)]
-Spans = list[tuple[str, tuple[BlockCitation, ...]]]
-
-
-def spans(events: Sequence[ModelEvent]) -> Spans:
-    found: Spans = []
-    text, cited = "", []
-    for event in events:
-        match event:
-            case TextDelta():
-                text += event.text
-            case BlockCitation():
-                cited.append(event)
-            case SpanEnd():
-                found.append((text, tuple(cited)))
-                text, cited = "", []
-    return found
 
 
 def told(*deltas: str, context: Context = CONTEXT) -> Spans:
