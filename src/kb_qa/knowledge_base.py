@@ -127,7 +127,7 @@ class KnowledgeBase:
         instead = ""
         if question.whole:
             found = await asyncio.to_thread(
-                read_whole, question, self.library, self.original, reads_files=self.model.reads_files
+                read_whole, question, self.library, self.original, window=self.model.file_window
             )
             if isinstance(found, Context):
                 return found, ""

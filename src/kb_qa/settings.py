@@ -14,7 +14,11 @@ _ONE_OF = {
     f"{PREFIX}EFFORT": ("", "low", "medium", "high", "xhigh", "max"),
     f"{PREFIX}CACHE_TTL": ("5m", "1h"),
 }
-_RANGES = {f"{PREFIX}PORT": (0, 65535), f"{PREFIX}SEND_PICTURES": (0, 100)}
+_RANGES = {
+    f"{PREFIX}PORT": (0, 65535),
+    f"{PREFIX}MODEL_WINDOW": (1000, 100_000_000),
+    f"{PREFIX}SEND_PICTURES": (0, 100),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Settings:
     kb: Path = Path("data/kb")
     model: str = "auto"  # auto | claude | markers | extractive
     model_id: str = "claude-sonnet-5-5"
+    model_window: int = 1_000_000  # tokens: how many pages of a whole PDF the model takes (600, or 100 below a million)
     max_tokens: int = 4096  # of an answer
     temperature: float | None = None  # 0..1; the model's own where None
     effort: str = ""  # low | medium | high | xhigh | max; the model's own where empty
