@@ -50,7 +50,7 @@ class PictureReader:
                 continue
             key = blake2b(picture.tobytes(), digest_size=16).digest()
             if key not in self.known:
-                canvas = _on_canvas(picture)
+                canvas = on_canvas(picture)
                 cost = canvas.shape[0] * canvas.shape[1] / 1_000_000
                 if cost > min(budget, self.left):
                     left_out += 1
@@ -84,7 +84,8 @@ def _shown(page: pymupdf.Page, box: BBox) -> tuple[Picture, float]:
     return render_bgr(page, dpi / 72, pymupdf.Rect(*box.as_tuple())), dpi / 72
 
 
-def _on_canvas(picture: Picture) -> Picture:
+def on_canvas(picture: Picture) -> Picture:
+    """The picture at the top left of a white one that the detector takes as it is."""
     height, width = picture.shape[:2]
     if min(height, width) >= CANVAS:
         return picture
