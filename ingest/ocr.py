@@ -6,11 +6,11 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pymupdf
 from numpy.typing import NDArray
-from rapidocr import RapidOCR
 
 from ingest.ink_boxes import PixelBox, tight_line, tight_words
 from ingest.limits import affordable_dpi
@@ -19,6 +19,9 @@ from ingest.read_words import ReadWord, spelled_words
 from ingest.skew import Quad, skew_of, straightened
 from ingest.turned import Turn
 from kb_qa.geometry import BBox
+
+if TYPE_CHECKING:
+    from rapidocr import RapidOCR
 
 OCR_DPI = 200.0
 SHOWN_DPI = 100.0  # for the layout model
@@ -39,7 +42,12 @@ Picture = NDArray[np.uint8]
 
 @cache
 def _engine() -> RapidOCR:
-    """Models load once a process. One thread: parsers run side by side, one to a core."""
+    """Models load once a process. One thread: parsers run side by side, one to a core.
+
+    The package is imported here: that takes a second, and most documents need no OCR.
+    """
+    from rapidocr import RapidOCR
+
     logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
     return RapidOCR(
         params={
