@@ -12,7 +12,7 @@ from PIL import Image, ImageOps
 
 from ingest.limits import Limits
 from ingest.passages import Passage
-from ingest.picture_text import CONTRAST, DOCUMENT_MEGAPIXELS, DPI, PAGE_MEGAPIXELS, SURE, on_canvas
+from ingest.picture_text import CONTRAST, DOCUMENT_MEGAPIXELS, DPI, PAGE_MEGAPIXELS, SURE, on_canvas, read_canvas
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")  # drawings (EMF, WMF, SVG) are not read
 LEAST_WIDTH, LEAST_HEIGHT = 80, 32  # pixels: less is an icon, a bullet, a rule
@@ -43,8 +43,6 @@ class EmbeddedPictures:
         return (f"{self.unread} pictures not read",) if self.unread else ()
 
     def _read(self, data: bytes) -> Passage | None:
-        from ingest.ocr import read_picture  # its models load only where there is a picture
-
         try:
             picture = self._opened(data)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
@@ -58,7 +56,7 @@ class EmbeddedPictures:
             self.unread += 1
             return None
         self.left -= cost
-        lines = [line for line in read_picture(canvas, DPI / 72).lines if line.confidence >= SURE]
+        lines = [line for line in read_canvas(canvas, DPI / 72).lines if line.confidence >= SURE]
         if not lines:
             return None
         weights = [(line.confidence, len(line.text)) for line in lines]
