@@ -76,3 +76,13 @@ def test_the_formula_names_each_operands_place() -> None:
         "4,132 [briefing.pdf · P8 · Revenue × 2024] · 3,541 [briefing.pdf · P8 · Revenue × 2023]"
     )
     assert formula({"raw": "5", "derivation": None}, {}) == ""
+
+
+def test_events_from_before_units_had_numbers_have_an_outcome_too() -> None:
+    """A stored answer stays readable."""
+    events = [
+        AnswerEvent(1, "figure", {"n": 1, "start": 0, "end": 1, "raw": "5", "status": "exact"}),
+        AnswerEvent(2, "withheld", {"text": "[withheld]", "at": 2, "figures": [{"raw": "9", "status": "unsupported"}]}),
+    ]
+    outcome = outcome_of_events(events)
+    assert [claim["status"] for claim in outcome["claims"]] == ["released", "refused"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from kb_qa.guardrails.claims import Asked
 from kb_qa.guardrails.labels import Aliases, tokens
@@ -64,6 +65,7 @@ class Carried:
         return Carried(self.heading, said if _LEAD.fullmatch(text) else Said(), said)
 
 
+@lru_cache(maxsize=64)
 def _said(text: str, locale: str, aliases: Aliases) -> Said:
     quantities = lex(text, locale=locale or "en")
     words = tokens(masked(text, quantities).replace("\x00", " ").replace("\x01", " "), aliases)
