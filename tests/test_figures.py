@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kb_qa.guardrails.outcome import Outcome
 from kb_qa.guardrails.policies import Mode, Policy, is_stricter
-from tests.figure_cases import INCOME, PROFIT, SEGMENTS, checked, passes, source, statuses
+from tests.figure_cases import INCOME, PROFIT, checked, passes, source, statuses
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -463,36 +463,6 @@ def test_i5_a_stricter_policy_never_releases_more(first: Mode, second: Mode) -> 
 def test_refusals_speak_the_questions_language(question: str, refusal: str) -> None:
     """All withheld: the refusal in the language of the question."""
     assert checked("It was 999 million.", "Nothing.", question=question).text == refusal
-
-
-PASSING = [
-    ("Revenue was $4,132 million in 2024.", INCOME),
-    ("Net income was $512 million in 2024.", INCOME),
-    ("2024年营业收入为41.32亿元。", PROFIT),
-    ("2024年净利润为51,200万元。", PROFIT),
-    ("Cloud revenue was $1,200 million.", SEGMENTS),
-    ("The fee was HK$3.5 million in 2021.", "The fee was HK$3.5 million in 2021."),
-    ("The rate was 12.5% in 2021.", "The rate was 12.5% in 2021."),
-]
-SCALES = [("million", "billion"), ("亿元", "万元"), ("万元", "亿元"), ("million", "thousand")]
-CURRENCIES = [("HK$", "US$"), ("$", "€"), ("元", "美元")]
-PERIODS = [("2024", "2023"), ("2021", "2022"), ("2024", "2022")]
-
-
-def mutations(answer: str) -> list[str]:
-    """The answer with one digit, scale, currency or period changed."""
-    changed = [answer.replace(old, new, 1) for old, new in (*SCALES, *CURRENCIES, *PERIODS) if old in answer]
-    for index, character in enumerate(answer):
-        if character.isdigit() and answer[index - 4 : index + 5].find("20") < 0:
-            changed += [f"{answer[:index]}{digit}{answer[index + 1 :]}" for digit in "1357" if digit != character]
-    return changed
-
-
-@pytest.mark.parametrize(("answer", "text"), PASSING, ids=[answer for answer, _ in PASSING])
-def test_every_mutation_of_a_passing_answer_is_refused(answer: str, text: str) -> None:
-    """One digit, scale, currency or period changed, and nothing passes."""
-    assert passes(answer, text)
-    assert [each for each in mutations(answer) if passes(each, text)] == []
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,7 +10,7 @@ from kb_qa.guardrails.bind import Binding, Claim, bind, matched
 from kb_qa.guardrails.conflicts import conflicting
 from kb_qa.guardrails.conversions import converted
 from kb_qa.guardrails.corrections import corrected_raw
-from kb_qa.guardrails.counters import beside, counts_the_same, is_day_of_month
+from kb_qa.guardrails.counters import LEAD, TAIL, beside, counts_the_same, is_day_of_month
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.exchange import exchanged
 from kb_qa.guardrails.explicit import Failure, prove
@@ -153,7 +153,8 @@ def _counts_the_same(claim: Claim, fact: Fact) -> bool:
     quantity, printed = claim.quantity, fact.quantity
     if fact.calendar and quantity.raw.endswith("天"):
         return False
-    sides = beside(claim.text[: quantity.start], claim.text[quantity.end :])
+    lead = claim.text[max(0, quantity.start - LEAD) : quantity.start]
+    sides = beside(lead, claim.text[quantity.end : quantity.end + TAIL])
     if printed.kind in PERIOD_KINDS and quantity.kind == "duration":
         return is_day_of_month(quantity, sides)
     return counts_the_same(quantity, sides, printed, beside(fact.lead, fact.tail))

@@ -56,6 +56,7 @@ def goes_otherwise(claim: Claim, fact: Fact, facts: Sequence[Fact]) -> Fact | No
         and each.number is not None
         and "" < year_of(each) < year_of(fact)
     ]
-    if not earlier or any((abs(fact.number) - abs(each.number or Decimal(0))) * claim.trend > 0 for each in earlier):
+    size = abs(fact.number)
+    if not earlier or any((size - abs(each.number or Decimal(0))) * claim.trend > 0 for each in earlier):
         return None
     return max(earlier, key=year_of)

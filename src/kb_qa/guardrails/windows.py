@@ -65,7 +65,7 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
     found: dict[int, Window] = {}
     lead = _LEAD.match(undated, 0, figures[0].start)
     shared = lead[1] if lead else ""  # `加班费：工作日1.5倍，休息日2倍`: all of them are of what the colon announces
-    left = 0
+    left, whole = 0, ""
     for index, figure in enumerate(figures):
         last = index + 1 == len(figures)
         limit = len(text) if last else figures[index + 1].start
@@ -73,9 +73,9 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
         right = stop.start() if stop else (limit if last or not han else figure.end)
         said = f"{undated[left : figure.start]} {undated[figure.end : right]}"
         if index and _PART.search(blank, left, figure.start):
-            said = f"{found[figures[index - 1].start].text} {said}"
-        elif index:
-            said = f"{shared} {said}"
+            said = f"{whole} {said}"
+        else:
+            whole = said = f"{shared} {said}" if index else said
         own = tuple(parts for each, parts in periods if left <= each.start < right)
         found[figure.start] = Window(_without(said), own)
         left = right
