@@ -249,6 +249,7 @@ EventName = Literal[
     "delta",
     "citation",
     "figure",
+    "uncited",
     "withheld",
     "refusal",
     "references",

@@ -105,7 +105,7 @@ def _written(events: Sequence[AnswerEvent], urls: Mapping[int, str]) -> Iterator
             numbers = _marker_numbers(data["text"], events[index + 1 :])
             yield "".join(style.marker(Reference(number, "", url=urls.get(number, ""))) for number in numbers)
             yield "" if numbers else _plain_lines(data["text"])
-        elif event.event == "withheld":
+        elif event.event in {"uncited", "withheld"}:
             yield _plain_lines(data["text"])
         elif event.event == "refusal":
             yield f"\n{_plain_lines(data['message'])}"

@@ -27,7 +27,7 @@ class Terminal:
             case "sources":
                 _print_reason(data.get("whole") or {})
                 self.documents.update(document_names([event]))
-            case "delta" | "withheld":
+            case "delta" | "uncited" | "withheld":
                 click.echo(terminal_text(data["text"]), nl=False)
                 self.line_is_open = True
             case "figure":

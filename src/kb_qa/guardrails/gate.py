@@ -69,9 +69,12 @@ class _Span:
 class Gate:
     """One answer's gate. `feed` it the model's events in order; `stopped`: it wants no more of them."""
 
-    def __init__(self, question: str, context: Context, materials: Materials, policy: Policy) -> None:
+    def __init__(
+        self, question: str, context: Context, materials: Materials, policy: Policy, *, language: str = ""
+    ) -> None:
+        """`language` is the tag of the texts that the reader is told; the question's own where it is left out."""
         self.context, self.materials, self.policy = context, materials, policy
-        self.language = language_tag_of(question)
+        self.language = language or language_tag_of(question)
         self.asked: Asked = asked_of(question, locale=policy.locale, aliases=policy.aliases)
         self.stopped = False
         self.units = 0

@@ -14,7 +14,7 @@ let drawing = 0;
 
 function emptyAnswer() {
   // Spans count characters (code points), JavaScript's strings count UTF-16 units: hence the array.
-  return { policy: "strict", letters: [], citations: [], figures: [], sources: [], withheld: [], refusal: null, end: null, error: null };
+  return { policy: "strict", letters: [], citations: [], figures: [], uncited: [], sources: [], withheld: [], refusal: null, end: null, error: null };
 }
 
 const RECEIVED = {
@@ -27,6 +27,7 @@ const RECEIVED = {
   delta: (data) => { answer.letters.push(...Array.from(String(data.text ?? ""))); status(labels.writing); },
   citation: (data) => { answer.citations.push(data); if (answer.citations.length === 1) showCitation(data); },
   figure: (data) => { answer.figures.push(data); },
+  uncited: (data) => { answer.uncited.push(data); },
   withheld: (data) => { answer.withheld.push(data); },
   refusal: (data) => { answer.refusal = data; },
   end: (data) => { answer.end = data; },
@@ -93,13 +94,16 @@ function insertions(length) {
   const withheld = answer.withheld.map((item) => ({
     at: item.at ?? length, rank: 1, make: () => node("span", "withheld", item.text),
   }));
+  const uncited = answer.uncited.map((item) => ({
+    at: item.end, rank: 1, make: () => node("span", "uncited", String(item.text ?? "").trim()),
+  }));
   const figures = answer.figures
     .map((figure, index) => ({
       at: figure.start, covers: figure.end, rank: 2,
       make: () => figureNode(figure, index, answer.letters.slice(figure.start, figure.end).join("")),
     }))
     .filter(({ at, covers }) => at < covers && covers <= length);
-  return [...chips, ...withheld, ...figures].sort((a, b) => a.at - b.at || a.rank - b.rank);
+  return [...chips, ...uncited, ...withheld, ...figures].sort((a, b) => a.at - b.at || a.rank - b.rank);
 }
 
 // A claim that rests twice on the very same words shows their number once.
