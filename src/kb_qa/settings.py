@@ -51,7 +51,7 @@ class Settings:
     trust_file_names: bool = False  # file names may stand in prompts
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document
-    page_seconds: int = 90  # a page, which alone is lost
+    page_seconds: int = 90  # of processor time, a page, which alone is lost
     parse_memory_mb: int = 6000  # a parser child
     max_pages: int = 5000
     max_file_mb: int = 200
