@@ -74,6 +74,7 @@ ROWS: dict[int, set[str]] = {
         "export_command",
         "remote",
         "service",
+        "terminal",
         "whole_command",
         "ingest",
     },

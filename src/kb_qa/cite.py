@@ -127,6 +127,7 @@ class AnswerWriter:
         self._space = piece.text[len(lead) + len(body) :]
         places += [self.transcript.length] * len(self._space)
         self._claim = self._claim or _Claim(piece.span, start, 0, piece.citations)
+        self._claim.citations = tuple(dict.fromkeys((*self._claim.citations, *piece.citations)))
         self._claim.end = self.transcript.length
         inside = range(offset, offset + len(piece.text))
         self._claim.figures |= any(each.support and each.start in inside for each in unit.figures)

@@ -37,7 +37,7 @@ from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
 from kb_qa.terminal import Terminal
-from kb_qa.whole_command import whole_base
+from kb_qa.whole_command import base_of_whole
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
@@ -90,7 +90,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
     filters = Filters(documents=documents)
     kept: list[AnswerEvent] = []
     show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
-    with whole_base(settings_of(kb), whole) as (settings, name):
+    with base_of_whole(settings_of(kb), whole) as (settings, name):
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
         if address:

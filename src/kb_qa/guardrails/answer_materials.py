@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from kb_qa.answers import BlockCitation, Context, Material
 from kb_qa.elements import Block, Chunk, Element
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.judge import place_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.materials import Materials, Source, assembled, periods_of
+from kb_qa.guardrails.outcome import Place
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
 from kb_qa.guardrails.quotations import is_quotation, is_row_quotation
 
@@ -41,6 +43,26 @@ def block_facts(citations: Sequence[BlockCitation], context: Context, materials:
         for fact in materials.sources[each.material - 1].facts
         if _stands_in(fact, context.block(each.material, each.block))
     ]
+
+
+def bearing_block(
+    place: Place, cited: Sequence[BlockCitation], context: Context, materials: Materials
+) -> BlockCitation | None:
+    """The block of the cited materials that prints what a figure rests on; None where a cited block does.
+
+    A model may cite the paragraph beside: the reader is led to the very words.
+    """
+    given = frozenset(cited)
+    found: BlockCitation | None = None
+    for material in dict.fromkeys(each.material for each in cited):
+        facts = [fact for fact in materials.sources[material - 1].facts if place_of(fact, place.match) == place]
+        for index, block in enumerate(context.materials[material - 1].chunk.blocks):
+            if any(_stands_in(fact, block) for fact in facts):
+                citation = BlockCitation(material, index)
+                if citation in given:
+                    return None
+                found = found or citation
+    return found
 
 
 def _source(material: Material, facts: Mapping[str, Sequence[Fact]]) -> Source:

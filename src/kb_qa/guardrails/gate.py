@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, SpanEnd, TextDelta
-from kb_qa.guardrails.answer_materials import block_facts, quoted_facts
+from kb_qa.guardrails.answer_materials import bearing_block, block_facts, quoted_facts
 from kb_qa.guardrails.carried import Carried
 from kb_qa.guardrails.claims import Asked, asked_of
 from kb_qa.guardrails.figures import Unit
@@ -161,7 +161,7 @@ class Gate:
         numbers = [int(each.number) for each in figures if each.number]
         self._carried = self._carried.after(text, numbers, locale=self.policy.locale, aliases=self.policy.aliases)
         self._lead = self._lead + text if cut else ""
-        pieces = tuple(self._pieces(start, end))
+        pieces = self._bearing(tuple(self._pieces(start, end)), figures, self._citations(start, end))
         if any(self.policy.withholds(each) for each in figures):
             self._refuse(number, figures)
             return Settled(number, pieces, figures, withheld=True, instead=replaced(text, figures, self.language))
@@ -217,6 +217,20 @@ class Gate:
     def _expressions(self, origin: int, start: int, end: int) -> Mapping[int, str]:
         return {place - origin: said for place, said in self._marks.expressions.items() if start < place <= end}
 
+    def _bearing(
+        self, pieces: tuple[Piece, ...], figures: Sequence[FigureOutcome], cited: Sequence[BlockCitation]
+    ) -> tuple[Piece, ...]:
+        """Pieces whose figures rest on other blocks of what the unit cites cite those blocks, too."""
+        added: dict[int, list[BlockCitation]] = {}
+        for figure in figures:
+            block = bearing_block(figure.support[0], cited, self.context, self.materials) if figure.support else None
+            if block is not None:
+                added.setdefault(_piece_at(pieces, figure.start), []).append(block)
+        return tuple(
+            replace(piece, citations=tuple(dict.fromkeys((*piece.citations, *added.get(index, ())))))
+            for index, piece in enumerate(pieces)
+        )
+
     def _pieces(self, start: int, end: int) -> Iterable[Piece]:
         """The unit, span by span."""
         for number, span in enumerate(self._spans):
@@ -226,3 +240,13 @@ class Gate:
                 ends = span.end is not None and not self._text[last:stop].strip()
                 given = tuple(each for each in span.citations if self._is_given(each))
                 yield Piece(self._text[first:last], number, given, ends)
+
+
+def _piece_at(pieces: Sequence[Piece], place: int) -> int:
+    """The number of the piece that holds character `place` of the unit."""
+    end = 0
+    for index, piece in enumerate(pieces):
+        end += len(piece.text)
+        if place < end:
+            return index
+    return len(pieces) - 1
