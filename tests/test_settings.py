@@ -37,3 +37,17 @@ def test_a_wrong_value_or_name_is_an_error_that_names_it(name: str, value: str) 
     """A misspelt setting is not silently ignored."""
     with pytest.raises(InputError, match=name):
         Settings.from_environment({name: value})
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        pytest.param({}, Path("~/.cache/kb-qa/models"), id="home"),
+        pytest.param({"XDG_CACHE_HOME": "/var/cache"}, Path("/var/cache/kb-qa/models"), id="the user's cache"),
+        pytest.param({"XDG_CACHE_HOME": "cache"}, Path("~/.cache/kb-qa/models"), id="not absolute"),
+        pytest.param({"XDG_CACHE_HOME": "/var/cache", "KB_QA_MODELS": "/srv/m"}, Path("/srv/m"), id="set"),
+    ],
+)
+def test_models_lie_in_the_users_cache(environment: dict[str, str], expected: Path) -> None:
+    """Where the system says that caches are, or where the setting says."""
+    assert Settings.from_environment(environment).models == expected

