@@ -11,13 +11,12 @@ from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
 from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
-from kb_qa.embed import open_embedder
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, make_visible, policy_of_settings
+from kb_qa.wiring import CACHE, embedder_of, make_visible, policy_of_settings
 
 
 def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:
@@ -26,7 +25,7 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
     with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=True) as ledger:
         ledger.remove_leftovers()
         use_cache(settings.kb / CACHE)
-        model = open_embedder(settings.embedder)
+        model = embedder_of(settings)
         ledger.set_embedder(model.id, model.dimension)
         limits = Limits.from_settings(settings)
         with (

@@ -93,3 +93,17 @@ def test_a_policy_has_its_kinds_and_the_aliases_of_its_knowledge_base(tmp_path: 
     assert (made.mode, made.overrides) == ("annotate", {"ids": "off", "percent": "strict"})
     assert made.aliases[0] == ("top line", "revenue")
     assert made.hash != policy_of_settings(Settings(kb=tmp_path)).hash
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        pytest.param({}, Path("~/.cache/kb-qa/models"), id="home"),
+        pytest.param({"XDG_CACHE_HOME": "/var/cache"}, Path("/var/cache/kb-qa/models"), id="the user's cache"),
+        pytest.param({"XDG_CACHE_HOME": "cache"}, Path("~/.cache/kb-qa/models"), id="not absolute"),
+        pytest.param({"XDG_CACHE_HOME": "/var/cache", "KB_QA_MODELS": "/srv/m"}, Path("/srv/m"), id="set"),
+    ],
+)
+def test_models_lie_in_the_users_cache(environment: dict[str, str], expected: Path) -> None:
+    """Where the system says that caches are, or where the setting says."""
+    assert Settings.from_environment(environment).models == expected

@@ -38,7 +38,7 @@ from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
 from kb_qa.terminal import Terminal
 from kb_qa.whole_command import base_of_whole
-from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
+from kb_qa.wiring import embedder_of, open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
 
@@ -218,6 +218,15 @@ def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_j
             click.echo(f"kb-qa: {marked.name!r} has no pages to mark; its passages are cited by section", err=True)
     if len(paged) < len(documents):
         raise SystemExit(1)
+
+
+@main.command()
+@json_option
+def prepare(as_json: bool) -> None:
+    """Make what is made once on a machine and kept for all knowledge bases: the embedding model of the settings."""
+    embedder = embedder_of(settings_of(None))
+    line = {"embedder": embedder.id, "dimension": embedder.dimension}
+    click.echo(json.dumps(line) if as_json else f"the embedding model is {embedder.id} ({embedder.dimension} numbers)")
 
 
 @main.command()

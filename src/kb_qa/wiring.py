@@ -20,7 +20,7 @@ from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
-from kb_qa.protocols import RegionPictures
+from kb_qa.protocols import Embedder, RegionPictures
 from kb_qa.publish import catch_up
 from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
@@ -72,7 +72,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
             places=QuotedPlaces(ledger),
         )
         use_cache(settings.kb / CACHE)
-        embedder = open_embedder(settings.embedder)
+        embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, embedder.dimension, address) as store:
@@ -166,3 +166,13 @@ def policy_of_settings(settings: Settings) -> Policy:
         return policy_of(settings.policy, settings.policy_kinds, read_aliases(settings.kb))
     except ValueError as error:
         raise InputError(f"KB_QA_POLICY or KB_QA_POLICY_KINDS: {error}") from error
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
+    return open_embedder(
+        settings.embedder,
+        backend=settings.embedder_backend,
+        precision=settings.embedder_precision,
+        models=settings.models,
+    )
