@@ -13,6 +13,7 @@ from typing import Any
 from kb_qa.answers import AnswerEvent, Filters, Hit
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
+from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.marks import MarkedClaim
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
@@ -120,6 +121,7 @@ class ScriptedKnowledgeBase:
     library: ScriptedLibrary = field(default_factory=ScriptedLibrary)
     originals: Mapping[str, Path] = field(default_factory=dict)
     hits: Sequence[Hit] = ()
+    policy: Policy = STRICT
     asked: list[tuple[str, Filters, str]] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     wholes: list[str] = field(default_factory=list)
