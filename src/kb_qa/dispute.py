@@ -58,7 +58,7 @@ def dispute(library: Library, events: Sequence[AnswerEvent], n: int, policy: Pol
     sources = {str(each["document_id"]): str(each["document"]) for each in _sources(events)}
     chunks = _chunks(library, _words(own, claim))
     sources |= {chunk.document_id: chunk.source for chunk in chunks}
-    found = tellings(subject, claim, _facts(library, chunks, own, policy))
+    found = tellings(subject, claim, _facts(library, chunks, own, policy), own)
     places = [_place(library, each, sources.get(each.fact.document_id, ""), own) for each in found]
     return Dispute(figure, is_conflict(found), tuple(sorted(places, key=_order)))
 
