@@ -18,6 +18,7 @@ ROWS: dict[int, set[str]] = {
         *(
             "arrows",
             "blobs",
+            "caption_table",
             "counters",
             "embed",
             "embedding_cache",

@@ -68,6 +68,11 @@ EXPRESSION_PROMPTS: Mapping[Language, str] = {
         "sum、avg、min、max、count、round。照抄的数字不写算式。下表与材料一样，只是引文。"
     ),
 }
+# What a model is told of a material that is a model's own description of a picture.
+CAPTION_NOTES: Mapping[Language, str] = {
+    "en": "what a model wrote of a picture, not print of the document; no figure of it may be used.",
+    "zh": "以下为模型对图片的描述，并非文档原文；其中的数字不得使用。",
+}
 MOST_FIGURES = 400  # lines of a ledger that a model is given
 
 
@@ -93,7 +98,8 @@ def build_context(
     """
     kept = hits if question.filters.documents else _limited(hits, per_document)
     materials = tuple(
-        Material(number, hit, _label(hit.chunk, question.language)) for number, hit in enumerate(kept[:limit], 1)
+        Material(number, hit, material_label(hit.chunk, question.language))
+        for number, hit in enumerate(kept[:limit], 1)
     )
     return Context(
         materials=materials,
@@ -122,9 +128,17 @@ def _limited(hits: Sequence[Hit], per_document: int) -> list[Hit]:
     return kept
 
 
-def _label(chunk: Chunk, language: Language) -> str:
+def material_label(chunk: Chunk, language: Language) -> str:
+    """What readers see of a chunk (`citation.label`)."""
     pages = [region.page for region in chunk.regions]
-    return label(chunk.source, section=chunk.section, pages=pages, element_type=chunk.element_type, language=language)
+    return label(
+        chunk.source,
+        section=chunk.section,
+        pages=pages,
+        element_type=chunk.shown_as,
+        described_by=chunk.described_by,
+        language=language,
+    )
 
 
 def _for_reader(material: Material, language: Language) -> str:
@@ -138,7 +152,8 @@ def _for_model(material: Material, language: Language, trust_file_names: bool) -
     heading = _heading(material.number, defanged(place), language)
     prefix = [line for line in chunk.prefix.splitlines() if line and line != " > ".join(chunk.section)]
     blocks = [block.labelled or block.text for block in chunk.blocks]
-    return "\n".join([heading, *map(defanged, prefix + blocks)])
+    note = [CAPTION_NOTES[language]] if chunk.origin == "caption" else []
+    return "\n".join([heading, *note, *map(defanged, prefix + blocks)])
 
 
 def _heading(number: int, place: str, language: Language) -> str:

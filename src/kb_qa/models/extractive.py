@@ -213,8 +213,8 @@ def _candidates(question: str, wanted: frozenset[str], context: Context) -> Iter
         coverage = held / whole if whole else 1.0 if anchors(question) else 0.0
         block = material.chunk.blocks[index]
         fit = _fit(question, block)
-        if material.chunk.element_type == "image" and _figures(block) > 1:
-            continue  # the text of a chart: nothing says which label a figure belongs to
+        if material.chunk.element_type == "image" and _figures(block) > (material.chunk.origin != "caption"):
+            continue  # of a chart, nothing says which label a figure belongs to; a model's figure is none
         row_header = _names_row(wanted, block)
         bonus = _row_code_bonus(question, block) + (_ROW_HEADER_BONUS if row_header else 0.0)
         yield _Candidate(
