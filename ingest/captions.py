@@ -181,7 +181,7 @@ class Captions:
         self.failures += 1
         if isinstance(error, _FOR_ALL) or self.failures >= MOST_FAILURES:
             self.given_up = reason
-            log.warning("no more pictures are described in this run: %s", error)
+            log.warning("no more pictures are described in this run: %s", reason)
         return reason
 
 

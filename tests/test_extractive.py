@@ -182,3 +182,12 @@ def test_no_figure_of_a_models_description_is_quoted(text: str, expected: str) -
         said(run("What does the chart of days show?", context(replace(described, prefix="The chart of days"))))
         == expected
     )
+
+
+def test_a_models_description_changes_nothing_of_what_print_answers() -> None:
+    """A description that repeats the question's words moves no weight, and no figure of it is quoted."""
+    printed = context(chunk(*HANDBOOK))
+    noise = replace(chunk(*["The days of annual leave rise to 99 days."] * 9), origin="caption", described_by="m")
+    beside = context(chunk(*HANDBOOK), replace(noise, element_type="image"))
+    question = "How many days of annual leave do I get?"
+    assert said(run(question, beside)) == said(run(question, printed)) != ""

@@ -16,6 +16,7 @@ from kb_qa.elements import Chunk
 from kb_qa.guardrails.messages import refusal_text
 
 PER_DOCUMENT = 3
+MOST_CAPTIONS = 2
 
 # A bracket before the word of our headings, however it is dressed up, and the address part of a citation marker.
 _INVISIBLE = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff*_#]*"
@@ -93,13 +94,15 @@ def build_context(
 ) -> Context:
     """The materials of the hits, best first, numbered from 1, `limit` of them at most.
 
-    At most `per_document` chunks of one document, unless the reader chose the documents. A model sees a document's
-    name only where `trust_file_names` says so.
+    At most `per_document` chunks of one document, unless the reader chose the documents. What a model wrote of pictures
+    takes no print's place: the best of it comes last. A model sees a document's name only where `trust_file_names` says
+    so.
     """
-    kept = hits if question.filters.documents else _limited(hits, per_document)
+    printed = [hit for hit in hits if hit.chunk.origin != "caption"]
+    kept = printed if question.filters.documents else _limited(printed, per_document)
+    chosen = [*kept[:limit], *_described(hits[:limit])]
     materials = tuple(
-        Material(number, hit, material_label(hit.chunk, question.language))
-        for number, hit in enumerate(kept[:limit], 1)
+        Material(number, hit, material_label(hit.chunk, question.language)) for number, hit in enumerate(chosen, 1)
     )
     return Context(
         materials=materials,
@@ -126,6 +129,15 @@ def _limited(hits: Sequence[Hit], per_document: int) -> list[Hit]:
         if seen[hit.chunk.document_id] <= per_document:
             kept.append(hit)
     return kept
+
+
+def _described(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """What models wrote of pictures, where it ranks as high as a material must, each text once."""
+    captions: dict[str, Hit] = {}
+    for hit in hits:
+        if hit.chunk.origin == "caption":
+            captions.setdefault(hit.chunk.text, hit)
+    return [*captions.values()][:MOST_CAPTIONS]
 
 
 def material_label(chunk: Chunk, language: Language) -> str:
