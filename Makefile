@@ -7,6 +7,7 @@ BIN := .venv/bin
 .PHONY: run test lint lock samples clean
 
 run: .venv/installed
+	$(BIN)/kb-qa prepare
 	$(BIN)/kb-qa ingest data/samples
 	@printf '\nThree questions to try on the page http://127.0.0.1:8000 (or with: %s ask "…"):\n' '$(BIN)/kb-qa'
 	@printf '  P5 的基本工资是多少？\n  What were net sales in 2024?\n  年假有多少天？\n\n'

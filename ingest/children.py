@@ -197,8 +197,8 @@ class ParserPool:
             return
         elif isinstance(error, TimeoutError):
             job.fail(took_too_long(job.path, self._limits))
-        elif isinstance(error, ProcessExpired) and error.exitcode == -TOO_LONG:  # by its own alarm: no accident
-            job.fail(OverrunError(f"a page of {job.path.name!r} took longer than {self._limits.page_limit:g} s"))
+        elif isinstance(error, ProcessExpired) and -error.exitcode in TOO_LONG:  # by its own alarm: no accident
+            job.fail(OverrunError(f"a page of {job.path.name!r} took too long (KB_QA_PAGE_SECONDS)"))
         elif isinstance(error, (ProcessExpired, BrokenProcessPool)):
             self._retry(job, _death(error))
         else:  # what the child could not send back

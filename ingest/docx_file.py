@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree, html  # type: ignore[import-untyped]  # ships no types
 
 from ingest.charts import chart_passages
+from ingest.embedded_pictures import EmbeddedPictures
 from ingest.formulas import write_out_formulas
 from ingest.grids import one_line, table_passage
+from ingest.limits import Limits
 from ingest.markup import table_cells
 from ingest.passages import Passage, is_file_name, prose, raised
 
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
-_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic"
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_EMBEDDED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 
 _WRAPPERS = ("sdtContent", "sdt", "smartTag", "customXml", "fldSimple")
 # Marks of ours in the prepared document; its own characters of these numbers are removed first.
@@ -40,13 +43,13 @@ _ANCHORS = re.compile(f"{_ANCHOR}(\\d+){_ANCHOR_END}")
 _HEADING = re.compile(r"Heading (\d)")
 
 
-def word_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
+def word_passages(path: Path, limits: Limits) -> tuple[list[Passage], str, tuple[str, ...]]:
     """Passages, the document's title and flags."""
     import docx
     from unstructured.partition.docx import partition_docx
 
     document = docx.Document(str(path))
-    flags, anchored = _prepare(document)
+    flags, anchored = _prepare(document, EmbeddedPictures(limits))
     prepared = io.BytesIO()
     document.save(prepared)
     prepared.seek(0)
@@ -61,10 +64,9 @@ def word_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
     return passages, document.core_properties.title or "", flags
 
 
-def _prepare(document: Document) -> tuple[tuple[str, ...], list[list[Passage]]]:
+def _prepare(document: Document, pictures: EmbeddedPictures) -> tuple[tuple[str, ...], list[list[Passage]]]:
     """Flags, and what follows each anchor, by its number."""
     body = document.element.body
-    pictures = len(list(body.iter(_PICTURE)))
     for text in body.iter(f"{_W}t"):
         text.text = _MARKS.sub("", text.text or "")
     _accept_changes(body)
@@ -76,13 +78,12 @@ def _prepare(document: Document) -> tuple[tuple[str, ...], list[list[Passage]]]:
     _lift_text_boxes(body)
     _lift_tables(body)
     write_out_formulas(body, _formula_run)
-    anchored = _anchored(document)
+    anchored = _anchored(document, pictures)
     for paragraph in body.iter(f"{_W}p"):
         _keep_raised_apart(paragraph)
         _shield(paragraph)
     _name_headings(document)
-    flags = [f"{pictures} pictures not read"] * bool(pictures) + ["hidden text left out"] * hidden
-    return tuple(flags), anchored
+    return (*pictures.flags, *["hidden text left out"] * hidden), anchored
 
 
 def without_changes(path: Path, target: Path) -> None:
@@ -164,15 +165,17 @@ def _lift_tables(body: Any) -> None:
         outer.addnext(paragraph)
 
 
-def _anchored(document: Document) -> list[list[Passage]]:
+def _anchored(document: Document, pictures: EmbeddedPictures) -> list[list[Passage]]:
     """What follows each anchor; the anchors are written into the body."""
     body = document.element.body
     anchored: list[list[Passage]] = []
     notes = {kind: _notes(document, kind) for kind in ("footnote", "endnote")}
     counts = dict.fromkeys(notes, 0)
-    for node in list(body.iter(f"{_W}footnoteReference", f"{_W}endnoteReference", f"{_DRAWING}docPr", _CHART)):
+    for node in list(body.iter(f"{_W}footnoteReference", f"{_W}endnoteReference", f"{_DRAWING}docPr", _CHART, _BLIP)):
         if node.tag == _CHART:
             passages = _chart(document, node.get(_RELATION) or "")
+        elif node.tag == _BLIP:
+            passages = _picture(document, node.get(_EMBEDDED) or "", pictures)
         elif node.tag == f"{_DRAWING}docPr":
             description = one_line(node.get("descr") or "")
             passages = [Passage("Image", description)] if description and not is_file_name(description) else []
@@ -200,6 +203,14 @@ def _notes(document: Document, kind: str) -> dict[str, str]:
                 text = " ".join("".join(node.text or "" for node in note.iter(f"{_W}t")).split())
                 notes[note.get(f"{_W}id") or ""] = _MARKS.sub("", text)
     return notes
+
+
+def _picture(document: Document, relation: str, pictures: EmbeddedPictures) -> list[Passage]:
+    part = document.part.rels.get(relation)
+    if part is None or part.is_external:  # a picture that is elsewhere
+        pictures.unread += 1
+        return []
+    return pictures.passages(part.target_part.blob)
 
 
 def _chart(document: Document, relation: str) -> list[Passage]:

@@ -14,7 +14,14 @@ import pymupdf
 
 from ingest.drafts import Draft, bbox_of, text_draft
 from ingest.layout_model import read_layout
-from ingest.line_groups import group_lines, in_reading_order, looks_like_columns, starts_item, visual_rows
+from ingest.line_groups import (
+    group_lines,
+    has_value_apart,
+    in_reading_order,
+    looks_like_columns,
+    starts_item,
+    visual_rows,
+)
 from ingest.paragraphs import paragraphs_joined
 from ingest.printed import PrintedLine
 from ingest.reading_order import reading_order
@@ -217,7 +224,8 @@ def can_head(text: str) -> bool:
 def _items(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
     items: list[list[PrintedLine]] = []
     for line in lines:
-        if items and not (starts_item(line) and line.bbox.y0 > items[-1][-1].bbox.center[1]):
+        apart = items and (has_value_apart(line) or has_value_apart(items[-1][-1]))
+        if items and not apart and not (starts_item(line) and line.bbox.y0 > items[-1][-1].bbox.center[1]):
             items[-1].append(line)
         else:
             items.append([line])

@@ -26,7 +26,7 @@ class Limits:
 
     @property
     def page_limit(self) -> float:
-        """Seconds for one page: a bad one leaves time for the rest of its document."""
+        """Seconds of processor time for one page: a bad one leaves time for the rest of its document."""
         return min(self.page_seconds, self.seconds / 4)
 
     @classmethod

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import pymupdf
 
 from ingest.drafts import Draft, PageDraft
+from ingest.form_rows import with_form_rows
 from ingest.layer_check import DISAGREES, agreement, looks_misspelled, unreadable_lines, unreadable_share
 from ingest.layout import (
     LayoutBox,
@@ -185,7 +186,7 @@ def _read_by_ocr(
     kept = [reading.turn.line(line) for line in lines]
     shown = [line for line in kept if not line.words[0].hidden]
     read = [line for line in reading.lines if sum(line.bbox.overlap(own.bbox) for own in shown) <= 0.5]
-    read = with_receipt_rows(read)
+    read = with_form_rows(with_receipt_rows(read))
     if not read:
         poor = Quality("poor", because) if because else Quality()
         return Content(tuple(lines), "text-layer" if shown else "ocr", poor)

@@ -1,6 +1,7 @@
 """Which page a parser child is at, told to its parent before each page; and the end of a child that a page holds up.
 
-The child is ended by the kernel's alarm, which needs no turn of the interpreter: a loop in C ends too.
+The child is ended by the kernel's alarms, which need no turn of the interpreter: a loop in C ends too. They count
+processor time, since a sound page takes long on a busy machine, and, more patiently, time, for what only waits.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-TOO_LONG = signal.SIGALRM  # what a child dies of whose page takes too long
+TOO_LONG = (signal.SIGPROF, signal.SIGALRM)  # what a child dies of whose page takes too long
+PATIENCE = 3  # times the seconds of a page, by the clock on the wall
 
 
 @dataclass(frozen=True, slots=True)
 class PageWatch:
-    """`mark` is a file of the parent's; it is there while a page is read. `seconds` are for one page."""
+    """`mark`, a file of the parent's, is there while a page is read. `seconds` of processor time are for one page."""
 
     mark: Path
     seconds: float
@@ -25,10 +27,12 @@ class PageWatch:
     def at(self, index: int, count: int) -> Iterator[None]:
         """Around the reading of the page at the place `index` (from 0) of `count`."""
         self.mark.write_text(f"{index} {count}")
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE * self.seconds)
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.mark.unlink(missing_ok=True)
 

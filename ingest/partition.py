@@ -159,7 +159,7 @@ PARSER_FAILURES = _damage()
 def _read_docx(path: Path, limits: Limits) -> _Read:
     from ingest.docx_file import word_passages
 
-    return _Read(*word_passages(path))
+    return _Read(*word_passages(path, limits))
 
 
 def _read_pptx(path: Path, limits: Limits) -> _Read:
@@ -172,7 +172,7 @@ def _read_pptx(path: Path, limits: Limits) -> _Read:
 def _read_xlsx(path: Path, limits: Limits) -> _Read:
     from ingest.sheets import workbook_passages
 
-    return _Read(*workbook_passages(path))
+    return _Read(*workbook_passages(path, limits))
 
 
 def _read_epub(path: Path, limits: Limits) -> _Read:

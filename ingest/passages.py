@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kb_qa.elements import Element, ElementType, Table, content_id
+from kb_qa.elements import Element, ElementType, Origin, Table, content_id
 from kb_qa.geometry import Region
 
 _SENTENCE_END = re.compile(r"[.!?…。！？；;:：][\"'”’»）)】」』\]]*$")
@@ -14,7 +14,10 @@ _SENTENCE_END = re.compile(r"[.!?…。！？；;:：][\"'”’»）)】」』\
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """`depth` counts headings from 0 (outermost), None for what is no heading. `category` is unstructured's."""
+    """`depth` counts headings from 0 (outermost), None for what is no heading. `category` is unstructured's.
+
+    `confidence` is the OCR's, where `origin` is that.
+    """
 
     category: str
     text: str
@@ -22,6 +25,8 @@ class Passage:
     table: Table | None = None
     page: int | None = None
     hidden: str = ""
+    origin: Origin = "parser"
+    confidence: float | None = None
 
 
 def prose(text: str, *, page: int | None = None, hidden: str = "") -> Passage:
@@ -72,7 +77,8 @@ def _element(passage: Passage, document_id: str, order: int, section: tuple[str,
         text=passage.text,
         regions=() if passage.page is None else (Region(passage.page, None),),
         section=section,
-        origin="parser",
+        origin=passage.origin,
+        confidence=passage.confidence,
         table=passage.table,
         hidden=passage.hidden,
     )

@@ -6,6 +6,7 @@ more a picture, so there is a budget; what is repeated from page to page, a logo
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,16 +16,18 @@ import numpy as np
 import pymupdf
 
 from ingest.limits import affordable_dpi
-from ingest.ocr import Picture, Reading, read_picture, render_bgr
+from ingest.ocr import DETECTED_SIDE, GROUND, Picture, Reading, read_picture, render_bgr, shows_lines
 from ingest.page_text import glyph_count
 from ingest.printed import PrintedLine
+from ingest.turned import Turn
 from kb_qa.geometry import BBox
 
 LEAST_WIDTH, LEAST_HEIGHT = 60.0, 24.0  # points; below it a picture is an icon, a bullet, a rule
 DPI = 200.0
 PAGE_MEGAPIXELS = 4.0
 DOCUMENT_MEGAPIXELS = 80.0  # about two minutes
-CANVAS = 736  # pixels; RapidOCR blows smaller pictures up to it, which costs time and helps nothing
+LEAST_CANVAS = 192  # pixels; the detector needs some ground around print
+LARGE = 600_000  # pixels from which a picture is first looked at from afar: most are photographs without print
 CONTRAST = 48  # grey levels; a picture of less has no print on it
 SURE = 0.8  # confidence; on photographs and patterns OCR sees letters where there are none
 REMEMBERED = 64
@@ -50,14 +53,14 @@ class PictureReader:
                 continue
             key = blake2b(picture.tobytes(), digest_size=16).digest()
             if key not in self.known:
-                canvas = _on_canvas(picture)
+                canvas = on_canvas(picture)
                 cost = canvas.shape[0] * canvas.shape[1] / 1_000_000
                 if cost > min(budget, self.left):
                     left_out += 1
                     continue
                 budget -= cost
                 self.left -= cost
-                self._remember(key, read_picture(canvas, scale))
+                self._remember(key, read_canvas(canvas, scale))
             found.extend(_placed(self.known[key], box))
         return found, left_out
 
@@ -84,16 +87,35 @@ def _shown(page: pymupdf.Page, box: BBox) -> tuple[Picture, float]:
     return render_bgr(page, dpi / 72, pymupdf.Rect(*box.as_tuple())), dpi / 72
 
 
-def _on_canvas(picture: Picture) -> Picture:
-    height, width = picture.shape[:2]
-    if min(height, width) >= CANVAS:
+def read_canvas(canvas: Picture, scale: float) -> Reading:
+    height, width = canvas.shape[:2]
+    if height * width >= LARGE and not shows_lines(canvas):
+        return Reading((), Turn(0, width / scale, height / scale))
+    return read_picture(canvas, scale, detected_side=GROUND)
+
+
+def on_canvas(picture: Picture) -> Picture:
+    """A small picture on a white ground that is hardly larger: the detector's time goes by pixels, white ones too."""
+    sides = picture.shape[:2]
+    if min(sides) >= DETECTED_SIDE:
         return picture
-    canvas = np.full((max(height, CANVAS), max(width, CANVAS), 3), 255, np.uint8)
-    canvas[:height, :width] = picture
+    height, width = (side if side >= DETECTED_SIDE else _with_ground(side) for side in sides)
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas[: sides[0], : sides[1]] = picture
     return canvas
 
 
+def _with_ground(side: int) -> int:
+    return max(math.ceil((side + GROUND) / GROUND) * GROUND, LEAST_CANVAS)
+
+
 def _placed(reading: Reading, picture: BBox) -> list[PrintedLine]:
-    """What was read with some certainty, moved to where the picture stands."""
+    """What was read with some certainty, moved to where the picture stands.
+
+    A single sign is what the recogniser makes of the folds and edges in a photograph.
+    """
     lines = map(reading.turn.back.line, reading.lines)
-    return [line.moved(picture.x0, picture.y0) for line in lines if line.confidence >= SURE]
+    sure = [line for line in lines if line.confidence >= SURE]
+    if glyph_count(sure) < 2:
+        return []
+    return [line.moved(picture.x0, picture.y0) for line in sure]

@@ -16,7 +16,7 @@ from statistics import median
 from ingest.line_groups import has_value_apart, visual_rows
 from ingest.printed import PrintedLine, line_of
 
-WIDEST = 40  # of the usual type size; a page of A4 in 12 points is 50 wide, a till roll 20 to 35
+WIDEST = 30  # of the usual type size; the print of a till roll is 20 to 30 wide, that of a page of A4 36 and more
 LEAST_ROWS = 3
 FILLED = 0.8  # of the print's width: a line of prose
 

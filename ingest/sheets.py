@@ -14,9 +14,11 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ingest.embedded_pictures import EmbeddedPictures
 from ingest.grids import MAX_CELLS, GridCell, lay_out, with_text
+from ingest.limits import Limits
 from ingest.number_formats import displayed
 from ingest.passages import Passage
 from ingest.sheet_areas import areas, split_titles
@@ -34,7 +36,7 @@ _VALUELESS = re.compile(rb"(?:</f>|<f[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 _NAMED_DELIMITER = re.compile(r"sep=(.)\r?\n")  # a first line that spreadsheets write and read, and do not show
 
 
-def workbook_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
+def workbook_passages(path: Path, limits: Limits) -> tuple[list[Passage], str, tuple[str, ...]]:
     """Passages, the workbook's title and flags. A sheet's name is the section of its tables."""
     import openpyxl  # type: ignore[import-untyped]
 
@@ -45,13 +47,14 @@ def workbook_passages(path: Path) -> tuple[list[Passage], str, tuple[str, ...]]:
             workbook = openpyxl.load_workbook(file, data_only=True)
     passages: list[Passage] = []
     flags: list[str] = []
+    pictures = EmbeddedPictures(limits)
     for sheet in workbook.worksheets:
         passages += _sheet_passages(sheet, flags)
+        passages += _picture_passages(sheet, pictures)
     if count := _valueless_formulas(path):
         flags.append(f"{count} formulas have no stored value; open and save the file in a spreadsheet")
-    if pictures := _pictures(path):
-        flags.append(f"{pictures} pictures not read")
-    return passages, _title(workbook), tuple(flags)
+    pictures.unread += max(_pictures(path) - len(pictures.known), 0)  # in groups and charts, or of other kinds
+    return passages, _title(workbook), (*flags, *pictures.flags)
 
 
 def _title(workbook: Workbook) -> str:
@@ -66,7 +69,8 @@ def _valueless_formulas(path: Path) -> int:
 
 def _pictures(path: Path) -> int:
     with zipfile.ZipFile(path) as archive:
-        return sum(name.startswith("xl/media/") for name in archive.namelist())
+        # A drawing in SVG has its pixels beside it.
+        return sum(name.startswith("xl/media/") and not name.endswith(".svg") for name in archive.namelist())
 
 
 def _sheet_passages(sheet: Worksheet, flags: list[str]) -> Iterator[Passage]:
@@ -79,6 +83,22 @@ def _sheet_passages(sheet: Worksheet, flags: list[str]) -> Iterator[Passage]:
     yield Passage("Title", sheet.title, depth=0, hidden=hidden)
     for block in areas(cells):
         yield from _table_passages(block, hidden)
+
+
+def _picture_passages(sheet: Worksheet, pictures: EmbeddedPictures) -> Iterator[Passage]:
+    """What stands in the pictures that lie on the sheet, from top to bottom, under its name."""
+    hidden = "" if sheet.sheet_state == "visible" else "the sheet is hidden"
+    placed = sorted(sheet._images, key=_place)
+    found = [passage for image in placed for passage in pictures.passages(image._data(), hidden=hidden)]
+    if found and not any(cell.value is not None for row in sheet.iter_rows() for cell in row):
+        yield Passage("Title", sheet.title, depth=0, hidden=hidden)
+    yield from found
+
+
+def _place(image: Any) -> tuple[int, int]:
+    """Row and column of the cell to which a picture is tied; the first for one that is tied to none."""
+    corner = getattr(image.anchor, "_from", None)
+    return (0, 0) if corner is None else (corner.row, corner.col)
 
 
 def _visible_cells(sheet: Worksheet) -> tuple[list[GridCell], int]:

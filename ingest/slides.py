@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree  # type: ignore[import-untyped]  # ships no types
 
 from ingest.charts import chart_passages
+from ingest.embedded_pictures import EmbeddedPictures
 from ingest.formulas import write_out_formulas
 from ingest.grids import GridCell, one_line, table_passage
 from ingest.limits import Limits
@@ -49,10 +50,9 @@ def slide_passages(path: Path, limits: Limits) -> tuple[list[Passage], tuple[Pag
     pages = tuple(Page(number, width, height) for number in range(1, len(slides) + 1))
     for slide in slides:
         _prepare(slide)
-    passages = [passage for page, slide in enumerate(slides, 1) for passage in _slide_passages(slide, page)]
-    pictures = sum(_is(shape, "PICTURE") for slide in slides for shape in _in_reading_order(slide.shapes))
-    flags = (f"{pictures} pictures not read",) if pictures else ()
-    return passages, pages, presentation.core_properties.title or "", flags
+    pictures = EmbeddedPictures(limits)
+    passages = [passage for page, slide in enumerate(slides, 1) for passage in _slide_passages(slide, page, pictures)]
+    return passages, pages, presentation.core_properties.title or "", pictures.flags
 
 
 def _prepare(slide: Slide) -> None:
@@ -83,7 +83,7 @@ def _kind(shape: Any) -> str:
         return ""
 
 
-def _slide_passages(slide: Slide, page: int) -> Iterator[Passage]:
+def _slide_passages(slide: Slide, page: int, pictures: EmbeddedPictures) -> Iterator[Passage]:
     hidden = "the slide is hidden" if slide.element.get("show") in {"0", "false"} else ""
     title = slide.shapes.title
     heading = " ".join(map(_paragraph_text, title.text_frame.paragraphs)) if title is not None else ""
@@ -91,7 +91,7 @@ def _slide_passages(slide: Slide, page: int) -> Iterator[Passage]:
     yield Passage("Title", heading, depth=0, page=page, hidden=hidden)
     for shape in _in_reading_order(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
-            yield from _shape_passages(shape, page, hidden)
+            yield from _shape_passages(shape, page, hidden, pictures)
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
         for paragraph in notes.paragraphs:
             yield prose(_paragraph_text(paragraph), page=page, hidden=hidden)
@@ -106,7 +106,7 @@ def _in_reading_order(shapes: Any) -> Iterator[Any]:
             yield shape
 
 
-def _shape_passages(shape: Any, page: int, hidden: str) -> Iterator[Passage]:
+def _shape_passages(shape: Any, page: int, hidden: str, pictures: EmbeddedPictures) -> Iterator[Passage]:
     if getattr(shape, "has_table", False):
         cells = _table_cells(shape.table)
         if (passage := table_passage(cells, page=page, hidden=hidden)) is not None:
@@ -116,11 +116,21 @@ def _shape_passages(shape: Any, page: int, hidden: str) -> Iterator[Passage]:
     elif (diagram := shape._element.find(f".//{_DIAGRAM}relIds")) is not None:
         for text in _diagram_texts(shape, diagram):
             yield prose(text, page=page, hidden=hidden)
-    elif _is(shape, "PICTURE"):
+    elif etree.QName(shape._element).localname == "pic":  # also one that fills a placeholder
         description = one_line(shape._element.nvPicPr.cNvPr.get("descr") or "")
         yield Passage("Image", "" if is_file_name(description) else description, page=page, hidden=hidden)
+        yield from _picture_passages(shape, page, hidden, pictures)
     elif shape.has_text_frame:
         yield from _text_passages(shape, page, hidden)
+
+
+def _picture_passages(shape: Any, page: int, hidden: str, pictures: EmbeddedPictures) -> list[Passage]:
+    relation = shape._element.blip_rId
+    part = shape.part.rels.get(relation) if relation else None
+    if part is None or part.is_external:  # a picture that is elsewhere
+        pictures.unread += 1
+        return []
+    return pictures.passages(part.target_part.blob, page=page, hidden=hidden)
 
 
 def _text_passages(shape: Any, page: int, hidden: str) -> Iterator[Passage]:

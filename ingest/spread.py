@@ -147,7 +147,7 @@ class _Spreading:
             return
         too_long = isinstance(error, OverrunError)
         self._seconds += self._limits.page_limit if too_long else 0.0
-        reason = f"it took longer than {self._limits.page_limit:g} s" if too_long else "it crashed its parser"
+        reason = "it took too long (KB_QA_PAGE_SECONDS)" if too_long else "it crashed its parser"
         self._parts[index] = None
         self._read(start, index)
         self._read(index + 1, stop or count)

@@ -15,22 +15,22 @@ from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
 from kb_qa.answer_models import open_describer
 from kb_qa.counters import Counters
-from kb_qa.embed import open_embedder
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, make_visible, open_caption_pictures
+from kb_qa.wiring import CACHE, embedder_of, make_visible, open_caption_pictures, policy_of_settings
 
 
 def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:
     """Raises LockHeldError where another ingest writes, ReindexNeededError where another model made the index."""
+    aliases = policy_of_settings(settings).aliases
     with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=True) as ledger:
         ledger.remove_leftovers()
         use_cache(settings.kb / CACHE)
-        model = open_embedder(settings.embedder)
+        model = embedder_of(settings)
         ledger.set_embedder(model.id, model.dimension)
         limits = Limits.from_settings(settings)
         with (
@@ -46,6 +46,7 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
                 publish=partial(make_visible, settings, ledger),
                 report=progress.report,
                 discovered=progress.discovered,
+                aliases=aliases,
                 captions=captions,
             )
             return pipeline.run(paths)

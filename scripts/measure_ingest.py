@@ -26,11 +26,10 @@ from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
 from ingest.writer import ingest_into
 from kb_qa.elements import content_id
-from kb_qa.embed import open_embedder
 from kb_qa.embedding_cache import FILE_NAME
 from kb_qa.ledger import Ledger
 from kb_qa.settings import Settings
-from kb_qa.wiring import CACHE
+from kb_qa.wiring import CACHE, embedder_of
 
 
 def main() -> None:
@@ -70,7 +69,7 @@ def measure(files: list[Path], kb: Path) -> None:
     shutil.move(kb.parent / FILE_NAME, kb / CACHE)
     with timed("the whole of ingest, embeddings remembered") as again, IngestProgress(lambda outcome: None) as progress:
         ingest_into(settings, files, progress)
-    embedder = open_embedder(settings.embedder)
+    embedder = embedder_of(settings)
     with timed("embedding alone") as embedding:
         for start in range(0, len(texts), EMBED_BATCH):
             embedder.embed_passages(texts[start : start + EMBED_BATCH])

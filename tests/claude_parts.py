@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kb_qa.answers import Context, Language, ModelEvent, ModelStop, Question, TextDelta
+from kb_qa.answers import BlockCitation, Context, Language, ModelEvent, ModelStop, Question, SpanEnd, TextDelta
 from kb_qa.counters import Counters
 from kb_qa.models.accounts import Accounts
 from kb_qa.models.claude import ClaudeModel
@@ -17,6 +17,8 @@ from kb_qa.prompts import build_context
 from kb_qa.protocols import AnswerModel
 from kb_qa.testing import InMemorySpending
 from tests.factories import make_chunk, make_context
+
+Spans = list[tuple[str, tuple[BlockCitation, ...]]]
 
 OPTIONS = ModelOptions("claude-sonnet-5-5", max_tokens=500)
 EN = Question("What was net revenue in 2024?", "en")
@@ -50,6 +52,22 @@ async def replied(model: AnswerModel, question: Question = EN, context: Context 
 
 def text_of(events: Sequence[ModelEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def spans(events: Sequence[ModelEvent]) -> Spans:
+    """Text and citations of each span."""
+    found: Spans = []
+    text, cited = "", []
+    for event in events:
+        match event:
+            case TextDelta():
+                text += event.text
+            case BlockCitation():
+                cited.append(event)
+            case SpanEnd():
+                found.append((text, tuple(cited)))
+                text, cited = "", []
+    return found
 
 
 def stop_of(events: Sequence[ModelEvent]) -> ModelStop:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -25,6 +26,16 @@ settings.load_profile("kb-qa")
 def anyio_backend() -> str:
     """The service runs on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
+    """Where the default embedding model is made: once a run, for all workers and the commands that they start."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "models"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KB_QA_MODELS", str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="session")

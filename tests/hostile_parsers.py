@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import signal
 import socket
@@ -148,7 +149,8 @@ def _bloat() -> None:
 
 _PAGE_ACTIONS: dict[str, Callable[[], object]] = {
     "crash": os.abort,
-    "hang": lambda: ctypes.PyDLL(None).sleep(60),  # in C, with the interpreter's lock
+    "hang": lambda: ctypes.PyDLL(None).sleep(600),  # in C, with the interpreter's lock
+    "loop": lambda: all(True for _ in itertools.count()),
     "bloat": _bloat,
 }
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import uvicorn
 
 from kb_qa.answers import AnswerEvent, Filters, Hit
 from kb_qa.errors import NotFoundError
@@ -21,6 +18,7 @@ from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app
 from kb_qa.settings import Settings
+from kb_qa.testing.serving import serving
 
 DOCUMENT = "ab" * 32
 OTHER = "cd" * 32
@@ -186,25 +184,5 @@ def served(
 ) -> Iterator[str]:
     """The base URL of a uvicorn of its own on a free port."""
     app = create_app(knowledge_base, renderer or CountingRenderer(), settings or Settings())
-    with running(app, **config) as base:
+    with serving(app, log_config=None, **config) as base:
         yield base
-
-
-@contextmanager
-def running(app: Any, **config: Any) -> Iterator[str]:
-    """The same for an application that is made already."""
-    server = uvicorn.Server(
-        uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="none", timeout_graceful_shutdown=1, **config)
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        deadline = time.monotonic() + 10
-        while not server.started:
-            if time.monotonic() > deadline or not thread.is_alive():
-                raise RuntimeError("the server did not start")
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(15)

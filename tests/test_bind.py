@@ -108,3 +108,60 @@ def test_the_questions_words_bind_a_bare_answer() -> None:
     assert statuses("455 million", INCOME, question=asked) == {"455 million": "exact"}
     assert statuses("512 million", INCOME, question=asked) == {"512 million": "misbound"}
     assert statuses("3,541 million", INCOME, question=asked) == {"3,541 million": "misbound"}
+
+
+OVERTIME = "加班费：工作日1.5倍，休息日2倍，法定节假日3倍。2024年共招聘128名员工，其中研发人员76名。"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("法定节假日加班费为3倍工资。", "法定节假日加班费为2倍工资。"),
+        ("休息日加班费为2倍工资。", "休息日加班费为3倍工资。"),
+        ("2024年招聘研发人员76名。", "2024年招聘研发人员128名。"),
+        ("2024年招聘员工128名。", "2024年招聘员工76名。"),
+    ],
+)
+def test_what_a_colon_announces_and_what_is_part_of_it(right: str, wrong: str) -> None:
+    """The words before a colon are of every figure behind it; 其中 takes the words of the figure that it is part of."""
+    assert passes(right, OVERTIME)
+    assert not passes(wrong, OVERTIME)
+
+
+def test_of_which_in_english() -> None:
+    """`of which` works like 其中."""
+    text = "We hired 128 people in 2024, of which 76 engineers."
+    assert passes("We hired 76 engineers in 2024.", text)
+    assert not passes("We hired 128 engineers in 2024.", text)
+
+
+GRADES = """| 职级 | 基本工资（元） | 绩效（%） | 年假（天） |
+|---|---|---|---|
+| P5 | 22000 | 10 | 10 |
+| P6 | 30000 | 15 | 12 |
+| P7 | 41000 | 20 | 15 |"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("P7的年假为15天。", "P7的年假为12天。"),
+        ("P6的基本工资为3万元。", "P6的基本工资为4.1万元。"),
+        ("P7的绩效为20%。", "P7的绩效为15%。"),
+        ("P6比P5的基本工资高8000元。", "P6比P5的基本工资高9000元。"),
+        ("三个职级的平均基本工资为31000元。", "三个职级的平均基本工资为30000元。"),
+        ("P5：22000元；P6：30000元。", "P5：30000元；P6：22000元。"),
+    ],
+)
+def test_units_that_only_a_header_names(right: str, wrong: str) -> None:
+    """A header's 元, % or 天 makes its plain numbers compete with figures of that unit, and with no others."""
+    asked = "各职级的基本工资是多少？" if "：" in right else ""
+    assert passes(right, GRADES, question=asked)
+    assert not passes(wrong, GRADES, question=asked)
+
+
+@pytest.mark.parametrize(("answer", "accepted"), [("$412.6 million", True), ("$88.1 million", False)])
+def test_a_bare_answer_from_prose(answer: str, accepted: bool) -> None:
+    """Where another sentence has what the question names, a figure of none of its words is no answer."""
+    text = "At year-end 2024 we had cash of $412.6 million. Capital expenditures were $88.1 million in 2024."
+    assert passes(answer, text, question="How much cash was there at year-end 2024?") is accepted

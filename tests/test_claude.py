@@ -6,14 +6,13 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from kb_qa.answers import BlockCitation, ModelEvent, SpanEnd, TextDelta, WholeFile
+from kb_qa.answers import BlockCitation, ModelEvent, WholeFile
 from kb_qa.errors import (
     ModelAccessError,
     ModelDeclinedError,
@@ -42,26 +41,11 @@ from kb_qa.testing import (
     said,
     scripted_messages_api,
 )
-from tests.claude_parts import CONTEXT, EN, OPTIONS, accounts, asked, claude, replied, stop_of, text_of
+from tests.claude_parts import CONTEXT, EN, OPTIONS, accounts, asked, claude, replied, spans, stop_of, text_of
 from tests.factories import make_chunk, make_context
 
 SAID = "Net revenue was 4,812 million in 2024."
 GOOD = said(SAID, block_location(0, 0))
-
-
-def spans(events: Sequence[ModelEvent]) -> list[tuple[str, tuple[BlockCitation, ...]]]:
-    """Text and citations of each span."""
-    found, text, cited = [], "", []
-    for event in events:
-        match event:
-            case TextDelta():
-                text += event.text
-            case BlockCitation():
-                cited.append(event)
-            case SpanEnd():
-                found.append((text, tuple(cited)))
-                text, cited = "", []
-    return found
 
 
 async def test_a_citation_is_known_by_its_numbers() -> None:
@@ -268,19 +252,22 @@ async def _closed(api: Any, seconds: float = 1.0) -> bool:
 async def test_e3_the_upstream_is_closed_when_nobody_listens(heard: int) -> None:
     """E3: the generator closed, or its task cancelled before the first event: the upstream ends within a second."""
     slow = Reply((Text(tuple(f"Word{number}. " for number in range(400)), (block_location(0, 0),)),), pause=0.02)
+    books = accounts()
     with scripted_messages_api(slow) as api:
         if heard:
-            async with aclosing(claude(api.url).generate(EN, CONTEXT)) as events:
+            async with aclosing(claude(api.url, books).generate(EN, CONTEXT)) as events:
                 for _ in range(heard):
                     await anext(events)
         else:
-            task = asyncio.create_task(replied(claude(api.url)))
+            task = asyncio.create_task(replied(claude(api.url, books)))
             while not api.open_streams:
                 await asyncio.sleep(0.01)
+            await asyncio.sleep(0.2)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert await _closed(api)
+    assert books.meter.value("model_tokens", kind="output_tokens") > 0  # type: ignore[attr-defined]  # it is paid for
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "refusal"])

@@ -35,9 +35,10 @@ from kb_qa.testing import (
     scripted_messages_api,
 )
 from kb_qa.testing.messages_api import Scripted
+from kb_qa.testing.serving import serving
 from tests.claude_parts import REVENUE, accounts, claude
 from tests.factories import DOCUMENT
-from tests.scripted_service import CountingRenderer, running
+from tests.scripted_service import CountingRenderer
 
 QUESTION = "What was net revenue?"
 SAID = "Net revenue was 4,812 million in 2024."
@@ -84,7 +85,7 @@ def service(*replies: Scripted, silence: float = 5.0, **api_fields: Any) -> Iter
         model = claude(api.url, accounts(meter=counters), silence=silence)
         knowledge_base = KnowledgeBase(Retriever(embedder, store, library), library, model, original=Path)
         app = create_app(knowledge_base, CountingRenderer(), Settings(), counters=counters)  # type: ignore[arg-type]
-        with running(app) as base:
+        with serving(app, log_config=None) as base:
             yield Service(base, api, library)
 
 

@@ -346,3 +346,11 @@ def test_files_of_documents_with_one_name_do_not_overwrite_each_other() -> None:
     assert [path.as_posix() for path in output_names(Path("d/out.pdf"), documents)] == [
         *("d/out-report.pdf", "d/out-report-2.pdf", "d/out-passwd.pdf", "d/out-document.pdf", "d/out-报告_1.pdf")
     ]
+
+
+def test_prepare_makes_the_embedding_model() -> None:
+    """It says which one it is; a second time there is nothing to do and nothing to say about it."""
+    assert run("prepare").code == 0
+    done = run("prepare", "--json")
+    assert (done.code, done.err, done.lines[0]["dimension"]) == (0, "", 384)
+    assert done.lines[0]["embedder"].startswith("onnx/multilingual-e5-small-int8@")

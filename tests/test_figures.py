@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kb_qa.guardrails.outcome import Outcome
 from kb_qa.guardrails.policies import Mode, Policy, is_stricter
-from tests.figure_cases import INCOME, PROFIT, SEGMENTS, checked, passes, source, statuses
+from tests.figure_cases import INCOME, PROFIT, checked, passes, source, statuses
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -188,6 +188,19 @@ def test_d7_what_is_no_figure_passes_and_an_invented_one_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        *("1. First", "Section 4.5", "the 52-week high", "Q3 2024", "ISO 9001", "Python 3.11", "Covid-19", "page 12"),
+        *("31 March 2024", "SKU-48213", "v2.1", "第4.5节", "图2", "GB/T 8170"),
+    ],
+)
+def test_d7_each_is_no_measured_figure(said: str) -> None:
+    """Case D7: what a source prints verbatim passes, each alone; with 4,913 beside it, only that is named."""
+    assert passes(f"{said} is meant [1].", f"{said} is meant.")
+    assert checked(f"{said} is meant, and 4,913 units [1].", f"{said} is meant.").unsupported == ("4,913",)
+
+
+@pytest.mark.parametrize(
     ("answer", "raw"),
     [
         ("100 benchmarks arrived.", "100"),
@@ -243,12 +256,27 @@ def test_d11_near_misses_are_refused(answer: str) -> None:
     assert not passes(f"The model assumes {answer} [1].", text)
 
 
+def test_d11_the_value_must_stand_in_the_cited_source() -> None:
+    """Case D11: a right value of another source is no support for the one that is cited."""
+    answer = "The model assumes 12.5% volatility in 2021"
+    texts = ("The model assumes a volatility.", "The model assumes 12.5% volatility in 2021.")
+    assert passes(f"{answer} [2].", *texts)
+    assert not passes(f"{answer} [1].", *texts)
+
+
 def test_d13_percent_points_and_ratios() -> None:
     """Case D13: from 10 % to 12 % is 2 points, or 20 %, and not 2 %."""
     text = "The margin rose from 10% to 12%."
     assert passes("The margin rose 2 percentage points.", text)
     assert passes("The margin rose 20%.", text)
     assert not passes("The margin rose 2%.", text)
+
+
+def test_d13_a_ratio_is_a_percentage() -> None:
+    """Case D13: 0.19524 of a row of ratios is 19.52 %, and not 0.1952 %."""
+    table = "| Item | 2024 |\n|---|---|\n| Return on assets (ratio) | 0.19524 |"
+    assert passes("Return on assets was 19.52% in 2024.", table)
+    assert not passes("Return on assets was 0.1952% in 2024.", table)
 
 
 # Directions
@@ -435,36 +463,6 @@ def test_i5_a_stricter_policy_never_releases_more(first: Mode, second: Mode) -> 
 def test_refusals_speak_the_questions_language(question: str, refusal: str) -> None:
     """All withheld: the refusal in the language of the question."""
     assert checked("It was 999 million.", "Nothing.", question=question).text == refusal
-
-
-PASSING = [
-    ("Revenue was $4,132 million in 2024.", INCOME),
-    ("Net income was $512 million in 2024.", INCOME),
-    ("2024年营业收入为41.32亿元。", PROFIT),
-    ("2024年净利润为51,200万元。", PROFIT),
-    ("Cloud revenue was $1,200 million.", SEGMENTS),
-    ("The fee was HK$3.5 million in 2021.", "The fee was HK$3.5 million in 2021."),
-    ("The rate was 12.5% in 2021.", "The rate was 12.5% in 2021."),
-]
-SCALES = [("million", "billion"), ("亿元", "万元"), ("万元", "亿元"), ("million", "thousand")]
-CURRENCIES = [("HK$", "US$"), ("$", "€"), ("元", "美元")]
-PERIODS = [("2024", "2023"), ("2021", "2022"), ("2024", "2022")]
-
-
-def mutations(answer: str) -> list[str]:
-    """The answer with one digit, scale, currency or period changed."""
-    changed = [answer.replace(old, new, 1) for old, new in (*SCALES, *CURRENCIES, *PERIODS) if old in answer]
-    for index, character in enumerate(answer):
-        if character.isdigit() and answer[index - 4 : index + 5].find("20") < 0:
-            changed += [f"{answer[:index]}{digit}{answer[index + 1 :]}" for digit in "1357" if digit != character]
-    return changed
-
-
-@pytest.mark.parametrize(("answer", "text"), PASSING, ids=[answer for answer, _ in PASSING])
-def test_every_mutation_of_a_passing_answer_is_refused(answer: str, text: str) -> None:
-    """One digit, scale, currency or period changed, and nothing passes."""
-    assert passes(answer, text)
-    assert [each for each in mutations(answer) if passes(each, text)] == []
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,14 +1,26 @@
 """A question becomes ordered events: cited text, checked figures, or a refusal."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kb_qa.answers import AnswerEvent, BlockCitation, Filters, ModelEvent, ModelStop, TextDelta
+from kb_qa.answers import (
+    AnswerEvent,
+    BlockCitation,
+    Context,
+    Filters,
+    ModelEvent,
+    ModelStop,
+    Question,
+    SpanEnd,
+    TextDelta,
+)
 from kb_qa.elements import Chunk
 from kb_qa.errors import MissingIndexError, ModelError
 from kb_qa.geometry import Page, Quality
+from kb_qa.guardrails.policies import Policy
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.retrieve import Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel
@@ -192,3 +204,74 @@ async def test_filters_reach_retrieval() -> None:
     asked = knowledge_base(ModelStop("no_evidence"))
     events = [event async for event in asked.ask("900 million", filters=Filters(pages=(4,)))]
     assert [source["page"] for source in only(events, "sources")[0].data["sources"]] == [4]
+
+
+async def test_a_computed_figure_comes_with_its_operands_and_without_its_expression() -> None:
+    """The mark is never seen; the event has the formula and the place of each operand."""
+    rows = make_chunk("Revenue was 4,132 million in 2024 and 3,541 million in 2023.", source="report.pdf")
+    said = TextDelta("Revenue grew 16.7%⟦(4,132-3,541)/3,541⟧ in 2024.")
+    asked = knowledge_base(said, BlockCitation(1, 0), STOP, chunks=[rows])
+    events = await answered(asked, "How much did revenue grow in 2024?")
+    assert text_of(events) == "Revenue grew 16.7% in 2024. [1]"
+    derived = only(events, "figure")[0].data
+    assert (derived["status"], derived["start"], derived["end"]) == ("derived", 13, 18)
+    places = derived["derivation"]["places"]  # type: ignore[index]
+    assert [(each["printed"], each["page"]) for each in places] == [("4,132 million", 1), ("3,541 million", 1)]
+
+
+async def test_under_annotate_the_text_stays_and_is_marked() -> None:
+    """Spans count in the text as it is shown, marks and markers included."""
+    asked = replace(
+        knowledge_base(TextDelta("Costs were 901 million. Costs were 900 million."), BlockCitation(1, 1), STOP),
+        policy=Policy("annotate"),
+    )
+    events = await answered(asked, "What were costs?")
+    text = text_of(events)
+    assert text == "Costs were 901 million✗. Costs were 900 million. [1]"
+    figures = [event.data for event in only(events, "figure")]
+    assert [text[int(str(each["start"])) : int(str(each["end"]))] for each in figures] == ["901 million", "900 million"]
+    assert [each["status"] for each in figures] == ["unsupported", "exact"]
+    assert only(events, "citation")[0].data["end"] == len(text) - len(" [1]")
+
+
+async def test_markers_stand_behind_what_they_bear_out() -> None:
+    """A span of two sentences has its marker once, a sentence of two spans one behind each."""
+    asked = knowledge_base(
+        *(TextDelta("Costs were 900 million. So they were.\n"), BlockCitation(1, 1), SpanEnd()),
+        *(TextDelta("Net revenue was 4,812 million"), BlockCitation(1, 0), SpanEnd()),
+        *(TextDelta(", and costs were 900 million"), BlockCitation(1, 1), SpanEnd(), TextDelta("."), STOP),
+    )
+    events = await answered(asked, "What were costs and net revenue?")
+    assert text_of(events) == (
+        "Costs were 900 million. So they were. [1]\nNet revenue was 4,812 million [2], and costs were 900 million [1]."
+    )
+
+
+async def test_a_model_that_lost_its_way_is_closed() -> None:
+    """Its stream is not read to the end, and the answer says that it was broken off."""
+    closed = []
+
+    class Rambling(ScriptedModel):
+        async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
+            try:
+                for number in range(100):
+                    yield TextDelta(f"Costs were {number}3 million.\n")
+                    yield SpanEnd()
+            finally:
+                closed.append(number)
+
+    events = await answered(replace(knowledge_base(), model=Rambling([])), "What were costs?")
+    assert closed == [0]
+    assert (events[-1].data["stop_reason"], events[-1].data["refused"]) == ("withheld", True)
+    assert only(events, "refusal")[0].data["reason"] == "unsupported"
+
+
+async def test_a_figure_that_only_another_material_prints_is_withheld() -> None:
+    """The reader is not led to a place that does not say it."""
+    events = await answered(
+        knowledge_base(TextDelta("Net revenue was 4,812 million."), BlockCitation(2, 0), STOP), "What was net revenue?"
+    )
+    sources = only(events, "sources")[0].data["sources"]
+    assert len(sources) == 2  # type: ignore[arg-type]
+    assert text_of(events) == ""
+    assert only(events, "withheld")[0].data["figures"][0]["status"] == "wrong_citation"  # type: ignore[index]

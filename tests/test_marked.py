@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, SpanEnd, TextDelta
+from kb_qa.answers import BlockCitation, Context, ModelStop, TextDelta
 from kb_qa.errors import ModelOverloadedError
 from kb_qa.models.marked import MarkedSentences, bearing_blocks
 from kb_qa.prompts import build_context
 from kb_qa.testing import HttpFault, Reply, Text, said, scripted_messages_api
-from tests.claude_parts import EN, asked, markers, replied, stop_of
+from tests.claude_parts import EN, Spans, asked, markers, replied, spans, stop_of
 from tests.factories import make_chunk, make_context
 
 REPORT = make_chunk("Net revenue was 4,812 million in 2024.", "Costs were 900 million.", "The board met in Geneva.")
 PAY = make_chunk("P5 的基本工资为22000元。", "P6 的基本工资为28000元。", ordinal=1)
 CONTEXT = build_context(EN, [material.hit for material in make_context(REPORT, PAY).materials])
-Spans = list[tuple[str, tuple[BlockCitation, ...]]]
-
-
-def spans(events: Sequence[ModelEvent]) -> Spans:
-    found: Spans = []
-    text, cited = "", []
-    for event in events:
-        match event:
-            case TextDelta():
-                text += event.text
-            case BlockCitation():
-                cited.append(event)
-            case SpanEnd():
-                found.append((text, tuple(cited)))
-                text, cited = "", []
-    return found
+PAY_ROWS = [(4, "助理工程师", 16500), (5, "工程师", 22000), (6, "高级工程师", 29500)]
 
 
 def told(*deltas: str, context: Context = CONTEXT) -> Spans:
@@ -95,6 +79,15 @@ def test_the_cuts_of_the_stream_change_nothing(cuts: list[int]) -> None:
     """However the text is cut into deltas, sentences and citations are the same."""
     places = [0, *sorted(cuts), len(MIXED)]
     assert told(*(MIXED[start:end] for start, end in pairwise(places))) == told(MIXED)
+
+
+def test_a_table_row_is_told_from_its_neighbours() -> None:
+    """The headers, which every row has, do not make the other rows bear it out."""
+    rows = [f"职级：P{grade} | 岗位示例：{job} | 基本工资：{pay} | 单位：元/月" for grade, job, pay in PAY_ROWS]
+    context = make_context(make_chunk(*rows, element_type="table"))
+    for index, row in enumerate(rows):
+        assert list(bearing_blocks(row, context.materials[0])) == [index]
+    assert list(bearing_blocks("P5 的基本工资为22000元/月。", context.materials[0])) == [1]
 
 
 def test_a_sentence_in_another_language_without_a_figure_rests_on_the_whole_material() -> None:

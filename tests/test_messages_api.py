@@ -183,3 +183,10 @@ def test_the_obedient_model_does_what_a_document_says(texts: tuple[str, ...], ex
     assert content.text == expected
     places = [each.start_block_index for each in content.citations or () if each.type == "content_block_location"]
     assert places == ([] if cited is None else [cited])
+
+
+def test_the_obedient_model_has_nothing_to_say_without_documents() -> None:
+    """A message that is one text, as a check of the key sends it."""
+    with scripted_messages_api(otherwise=obedient) as api, client(api) as sdk:
+        reply = sdk.messages.create(model=MODEL, max_tokens=1, messages=[{"role": "user", "content": "Hi"}])
+    assert reply.content[0].type == "text"

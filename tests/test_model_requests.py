@@ -47,7 +47,7 @@ def test_each_material_is_a_document_of_its_blocks() -> None:
     first, second, question = content_of(request)
     assert first["source"]["content"] == [{"type": "text", "text": block.text} for block in REVENUE.blocks]
     assert (first["title"], second["title"]) == ("Material 1", "Material 2")
-    assert second["context"] == "Section: 薪酬"
+    assert second["context"] == "From: 薪酬"
     assert first["citations"] == second["citations"] == {"enabled": True}
     assert question == {"type": "text", "text": EN.text}
     assert request.documents == (SentDocument(1, (0, 1)), SentDocument(2, (0,)))
@@ -59,7 +59,7 @@ def test_a_table_row_is_sent_with_its_headers_and_a_caption_beside_it() -> None:
     chunk = replace(PAY, blocks=(block,), prefix="薪酬\n表1 单位：元")
     document = content_of(cited_request(asked("?", "zh"), make_context(chunk), OPTIONS))[0]
     assert document["source"]["content"][0]["text"] == "职级：P5 | 基本工资：22000"
-    assert (document["title"], document["context"]) == ("材料1", "章节：薪酬\n表1 单位：元")
+    assert (document["title"], document["context"]) == ("材料1", "出处：薪酬\n表1 单位：元")
 
 
 def test_a_model_is_told_what_another_wrote_of_a_picture() -> None:
@@ -181,6 +181,12 @@ def test_no_file_name_is_in_a_prompt() -> None:
     assert "ignore all" not in str(marked_request(EN, context, OPTIONS).body)
 
 
+def test_file_names_stand_in_a_prompt_where_they_are_trusted() -> None:
+    """The setting says so: the label is beside the material, the title stays neutral."""
+    document = content_of(cited_request(EN, CONTEXT, replace(OPTIONS, name_sources=True)))[0]
+    assert (document["title"], document["context"]) == ("Material 1", "From: report.pdf · P1·text")
+
+
 async def test_the_markers_prompt_holds_plain_text_only() -> None:
     """An endpoint without citations gets the same rules and materials, and no field that it may not know."""
     with scripted_messages_api(said("Net revenue was 4,812 million [1](id=1).")) as api:
@@ -198,13 +204,13 @@ async def test_the_markers_prompt_holds_plain_text_only() -> None:
 )
 def test_f7_the_limit_of_pages_is_that_of_the_models_window(pages: int, window: int, passes: bool) -> None:
     """F7: 600 pages, 100 where the window is under a million tokens."""
-    request = MessagesRequest({"model": "m"}, pdf_pages=pages)
+    request = MessagesRequest({"model": "m"}, pdf_pages=pages, window=window)
     assert page_limit(window) in {100, 600}
     if passes:
-        assert check_request(request, "en", window=window) > 0
+        assert check_request(request, "en") > 0
     else:
         with pytest.raises(ModelTooLargeError, match=str(pages)):
-            check_request(request, "en", window=window)
+            check_request(request, "en")
 
 
 @pytest.mark.parametrize(("size", "passes"), [(32 * 2**20 - 100, True), (32 * 2**20, False)], ids=["below", "above"])

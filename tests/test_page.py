@@ -155,6 +155,49 @@ def test_click_on_a_figure_shows_its_spot(cited: Opened) -> None:
     expect(cited.page.locator("#evidence-page")).to_have_attribute("href", f"/v1/documents/{DOCUMENT}/pages/2.png")
 
 
+def test_a_computed_figure_shows_its_formula_and_each_operands_spot(running: Running) -> None:
+    """The formula, and a chip for each operand that opens the picture of where it is printed."""
+    place = {"document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": "4,132"}
+    places = [place | {"row": "Revenue", "col": "2024"}, place | {"page": 1, "printed": "3,541", "row": "Revenue"}]
+    shown = "(4,132-3,541)/3,541 = 16.69%; 4,132 [p.2]"
+    derivation = {"op": "growth", "shown": shown, "operands": ["F1", "F2"], "places": places}
+    page = running.ask([
+        *events(
+            ("start", {"answer_id": ANSWER}),
+            ("delta", {"seq": 1, "text": TEXT}),
+            figure("4,812", status="derived", support=places, derivation=derivation),
+            ("end", {"complete": True}),
+        )
+    ])  # fmt: skip
+    page.click("#answer .figure.derived")
+    expect(page.locator("#evidence-formula")).to_have_text("4,812 = (4,132-3,541)/3,541 = 16.69%")
+    expect(page.locator("#evidence-operands button")).to_have_text(["4,132 Revenue × 2024 · P2", "3,541 Revenue · P1"])
+    page.locator("#evidence-operands button").nth(1).click()
+    picture = page.locator("#evidence-pictures img")
+    expect(picture).to_have_attribute("src", re.compile(rf"^/v1/documents/{DOCUMENT}/pages/1/region\.png\?bbox="))
+
+
+@pytest.mark.parametrize(("policy", "marked"), [("annotate", 1), ("off", 0)])
+def test_a_figure_that_was_let_stand_says_why_it_has_no_support(running: Running, policy: str, marked: int) -> None:
+    """Under annotate it is marked and says what its words fit better; under off nothing is changed."""
+    nearest = [{"document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": "5,000"}]
+    reason = {"code": "misbound", "detail": "4,812 is costs; the words fit 5,000", "nearest": nearest}
+    page = running.ask([
+        *events(
+            ("start", {"answer_id": ANSWER, "policy": policy}),
+            ("delta", {"seq": 1, "text": TEXT}),
+            figure("4,812", status="misbound", support=[], reason=reason),
+            ("end", {"complete": True}),
+        )
+    ])  # fmt: skip
+    expect(page.locator("#status")).to_have_text("Done.")
+    expect(page.locator("#answer .figure.unsupported")).to_have_count(marked)
+    if marked:
+        page.click("#answer .figure")
+        expect(page.locator("#evidence-quote")).to_have_text("4,812 is costs; the words fit 5,000")
+        expect(page.locator("#evidence-pictures img")).to_have_count(1)
+
+
 @pytest.mark.parametrize("how", ["hover", "focus", "click"])
 def test_chip_shows_its_citation(how: str, cited: Opened) -> None:
     """Pointing at a chip, tabbing to it and clicking it all show its quote, label and a mark per line of print."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pymupdf
 import pytest
 
@@ -239,6 +240,38 @@ def test_a2_boxes_start_at_the_crop_box(tmp_path: Path, rotation: int, unit: int
     words = words_of(result)
     assert [word.text for word in words] == ["marker", "of", "the", "page"]
     assert all(ink(path, 1, word.bbox) > 0.02 for word in words)
+
+
+@pytest.mark.parametrize("unit", [0.5, 2])
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_all_ink_of_a_turned_page_in_other_units_is_in_boxes(tmp_path: Path, rotation: int, unit: float) -> None:
+    """UserUnit, which PyMuPDF's matrices leave out, with /Rotate and a CropBox: words and picture lie on their ink."""
+    path = tmp_path / "a.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page(width=400, height=500)
+        page.insert_text((60, 100), "Revenue of the year and of the one before", fontsize=14)
+        page.insert_text((60, 120), "was four thousand eight hundred and twelve.", fontsize=14)
+        pixmap = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 40, 20))
+        pixmap.set_rect(pixmap.irect, (60,))
+        page.insert_image((150, 250, 310, 330), pixmap=pixmap)
+        for key, value in (("CropBox", "[20 30 380 490]"), ("Rotate", str(rotation)), ("UserUnit", str(unit))):
+            document.xref_set_key(page.xref, key, value)
+        document.save(path)
+    result = parsed(path)
+    (picture,) = [element for element in result.elements if element.element_type == "image"]
+    boxes = [word.bbox for word in words_of(result)] + [region.bbox for region in picture.regions if region.bbox]
+    with pymupdf.open(path) as document:
+        scale = 3 / unit
+        pixmap = document[0].get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY)
+        dark = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width) < 128
+    covered = np.zeros_like(dark)
+    for box in boxes:
+        x0, y0, x1, y1 = (round(value * scale) for value in box.as_tuple())
+        covered[max(y0 - 1, 0) : y1 + 1, max(x0 - 1, 0) : x1 + 1] = True
+    assert (dark & covered).sum() > 0.99 * dark.sum() > 0
+    assert picture.regions[0].bbox is not None
+    assert ink(path, 1, picture.regions[0].bbox) > 0.97
+    assert all(ink(path, 1, word.bbox) > 0.05 for word in words_of(result))
 
 
 def test_form_fields_and_annotations_of_a_rotated_page_are_read(tmp_path: Path) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pymupdf
+import pytest
 
 from ingest.chunk import Origin, chunk
 from ingest.limits import Limits
+from ingest.ocr import GROUND, Picture, read_picture, render_bgr, shows_lines
 from ingest.page_text import read_lines
 from ingest.pdf import parse_pdf
 from ingest.picture_text import PictureReader
@@ -136,3 +139,43 @@ def test_small_plain_and_labelled_pictures_are_not_read() -> None:
     icon = BBox(*FRAME.tl, FRAME.x0 + 20, FRAME.y0 + 20)
     assert reader.lines_in(page, [BBox(*FRAME), plain, icon], own) == ([], 0)
     assert reader.left == PictureReader().left
+
+
+def shaded(width: int, height: int) -> Picture:
+    """Soft light and dark, as in a photograph that is out of focus."""
+    rows, columns = np.mgrid[0:height, 0:width]
+    grey = 128 + 90 * np.sin(columns / 140) * np.cos(rows / 170)
+    return np.repeat(grey.astype(np.uint8)[:, :, None], 3, axis=2)
+
+
+def test_a_large_picture_is_looked_at_from_afar() -> None:
+    """Print of six points at 200 dpi is seen in a large picture at half its size; soft shades are none."""
+    picture = shaded(1100, 800)
+    assert not shows_lines(picture)
+    label = pymupdf.open().new_page(width=300, height=20)
+    label.insert_text((10, 14), "Investment to improve productivity", fontsize=6)
+    print_of_it = render_bgr(label, 200 / 72)
+    picture[600 : 600 + print_of_it.shape[0], 100 : 100 + print_of_it.shape[1]] = print_of_it
+    assert shows_lines(picture)
+
+
+def test_a_small_picture_is_read_as_it_is_and_the_next_page_blown_up() -> None:
+    """What the detector is told for a picture does not hold for a page that is read after it."""
+    page = pymupdf.open().new_page(width=160, height=60)
+    page.insert_text((8, 34), "Paid 12.50 EUR", fontsize=11)
+    small = render_bgr(page, 100 / 72)
+    before = read_picture(small, 100 / 72)
+    read_picture(small, 100 / 72, detected_side=GROUND)
+    assert read_picture(small, 100 / 72) == before
+    assert [line.text for line in before.lines] == ["Paid 12.50 EUR"]
+
+
+@pytest.mark.parametrize(("text", "found"), [("D", []), ("D4", ["D4"])], ids=["a sign", "two signs"])
+def test_a_single_sign_is_no_print(text: str, found: list[str]) -> None:
+    """What is read as one letter is a fold in a photograph; two are a label."""
+    page = pymupdf.open().new_page()
+    stream = pymupdf.open().new_page(width=120, height=80)
+    stream.insert_text((30, 55), text, fontsize=36)
+    page.insert_image(pymupdf.Rect(100, 100, 220, 180), stream=stream.get_pixmap(dpi=150).tobytes("png"))
+    lines, _ = PictureReader().lines_in(page, [BBox(100, 100, 220, 180)], [])
+    assert [line.text for line in lines] == found

@@ -63,7 +63,10 @@ def test_a_receipt_s_column_heads_are_one_row() -> None:
 @pytest.mark.parametrize(
     "around",
     [
-        pytest.param([recognised("Wide print all over the page " * 4, 0, 10)], id="wide-print"),
+        pytest.param(
+            [recognised("A letter on A4 in twelve points has lines as wide as this one, or wider than that", 0, 10)],
+            id="A4",
+        ),
         pytest.param(
             [recognised("A narrow column of ordinary prose lines", 0, 200 + 14 * row) for row in range(9)], id="prose"
         ),

@@ -245,6 +245,8 @@ def test_stored_answer_has_its_text_and_events(service: Service) -> None:
     answer = service.get(f"/v1/answers/{CROSSING}").json()
     assert (answer["id"], answer["question"], answer["complete"]) == (CROSSING, "净利润？", True)
     assert answer["text"] == "🙂 净利润为 41 万元。没有页面。"
+    assert answer["outcome"]["text"] == answer["text"]
+    assert answer["outcome"]["verdict"] == "pass"
     assert [event["event"] for event in answer["events"]][:3] == ["start", "delta", "delta"]
 
 

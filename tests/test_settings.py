@@ -7,6 +7,7 @@ import pytest
 
 from kb_qa.errors import InputError
 from kb_qa.settings import Settings
+from kb_qa.wiring import policy_of_settings
 
 
 def test_defaults_without_environment() -> None:
@@ -69,3 +70,40 @@ def test_every_setting_is_documented(name: str) -> None:
     """README.md lists it."""
     readme = Path(__file__).resolve().parent.parent / "README.md"
     assert f"`KB_QA_{name.upper()}`" in readme.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("policy", "kinds", "told"),
+    [
+        pytest.param("lax", "", "'lax' is no policy", id="mode"),
+        pytest.param("strict", "percents=off", "'percents' is no kind", id="kind"),
+        pytest.param("strict", "percent=", "'' is no policy", id="no mode"),
+    ],
+)
+def test_a_wrong_policy_is_told(policy: str, kinds: str, told: str, tmp_path: Path) -> None:
+    """A misspelt policy is an error, and never a laxer one."""
+    with pytest.raises(InputError, match=told):
+        policy_of_settings(Settings(kb=tmp_path, policy=policy, policy_kinds=kinds))
+
+
+def test_a_policy_has_its_kinds_and_the_aliases_of_its_knowledge_base(tmp_path: Path) -> None:
+    """What the environment says and what stands in the directory make one policy."""
+    (tmp_path / "aliases.toml").write_text('[aliases]\n"top line" = "revenue"\n', encoding="utf-8")
+    made = policy_of_settings(Settings(kb=tmp_path, policy="annotate", policy_kinds="ids=off, percent=strict"))
+    assert (made.mode, made.overrides) == ("annotate", {"ids": "off", "percent": "strict"})
+    assert made.aliases[0] == ("top line", "revenue")
+    assert made.hash != policy_of_settings(Settings(kb=tmp_path)).hash
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        pytest.param({}, Path("~/.cache/kb-qa/models"), id="home"),
+        pytest.param({"XDG_CACHE_HOME": "/var/cache"}, Path("/var/cache/kb-qa/models"), id="the user's cache"),
+        pytest.param({"XDG_CACHE_HOME": "cache"}, Path("~/.cache/kb-qa/models"), id="not absolute"),
+        pytest.param({"XDG_CACHE_HOME": "/var/cache", "KB_QA_MODELS": "/srv/m"}, Path("/srv/m"), id="set"),
+    ],
+)
+def test_models_lie_in_the_users_cache(environment: dict[str, str], expected: Path) -> None:
+    """Where the system says that caches are, or where the setting says."""
+    assert Settings.from_environment(environment).models == expected

@@ -20,7 +20,7 @@ from kb_qa.protocols import AnswerModel
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, page_location, said, scripted_messages_api
-from kb_qa.whole_command import whole_base
+from kb_qa.whole_command import base_of_whole
 from tests.claude_parts import OPTIONS, accounts, upstream
 from tests.factories import DOCUMENT, make_chunk
 from tests.scripted_service import ScriptedKnowledgeBase, served
@@ -73,7 +73,7 @@ async def test_the_model_reads_the_file_and_its_quotes_get_page_marks(pdf: Path)
         events = await answered(base(claude(api.url), pdf))
         sent = api.asked[0].json["messages"][0]["content"]
     assert text_of(events) == "Net revenue was 4,812 million in 2024. [p.1]"
-    assert [block["type"] for block in sent] == ["document", "text"]
+    assert [block["type"] for block in sent] == ["document", "text", "text", "text"], "instruction, ledger, question"
     sources = one(events, "sources")
     assert sources["whole"] == {"document_id": DOCUMENT, "sent": True, "reason": ""}
     assert [(each["label"], each["page"], each["text"]) for each in sources["sources"]] == [("report.pdf", None, "")]
@@ -152,7 +152,7 @@ def test_the_route_takes_a_document() -> None:
 def test_a_name_is_looked_up_where_the_question_is_asked(tmp_path: Path) -> None:
     """What is no file here is the name or id of a document there."""
     settings = Settings(kb=tmp_path)
-    with whole_base(settings, "report.pdf") as found:
+    with base_of_whole(settings, "report.pdf") as found:
         assert found == (settings, "report.pdf")
 
 
@@ -160,5 +160,5 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     """The reader's own message stands above it on the terminal."""
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing")
     settings = Settings(kb=tmp_path / "kb")
-    with pytest.raises(InputError, match="could not be read"), whole_base(settings, str(tmp_path / "broken.pdf")):
+    with pytest.raises(InputError, match="could not be read"), base_of_whole(settings, str(tmp_path / "broken.pdf")):
         pass

@@ -111,10 +111,12 @@ def options_of(settings: Settings) -> ModelOptions:
 
     return ModelOptions(
         model_id=settings.model_id,
+        window=settings.model_window,
         max_tokens=settings.max_tokens,
         cache_ttl=cast("CacheTtl", settings.cache_ttl),
         temperature=settings.temperature,
         effort=settings.effort,
+        name_sources=settings.trust_file_names,
     )
 
 

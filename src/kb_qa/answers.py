@@ -251,6 +251,7 @@ EventName = Literal[
     "delta",
     "citation",
     "figure",
+    "uncited",
     "withheld",
     "refusal",
     "references",

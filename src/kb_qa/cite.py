@@ -19,6 +19,7 @@ from kb_qa.answers import (
 from kb_qa.citation import build_citation, level_on
 from kb_qa.elements import Block, Chunk
 from kb_qa.guardrails.gate import Gate, Piece, Settled
+from kb_qa.guardrails.messages import uncited_text
 from kb_qa.locate import block_rects
 from kb_qa.protocols import Library
 from kb_qa.references import Numbering, Reference, TextStyle, collapsed
@@ -103,6 +104,11 @@ class AnswerWriter:
         for figure in unit.figures:
             span = (places[figure.start], places[figure.end - 1] + 1) if figure.start < figure.end else (0, 0)
             self.transcript.figure(figure, unit=unit.number, span=span)
+        if _is_uncited(unit):
+            shown = unit.text.strip()
+            start = unit.text.index(shown)
+            span = places[start], places[start + len(shown) - 1] + 1
+            self.transcript.uncited(span, uncited_text(self.gate.language))
 
     def _write_piece(self, piece: Piece, unit: Settled, offset: int, places: list[int]) -> None:
         body = piece.text.strip()
@@ -121,6 +127,7 @@ class AnswerWriter:
         self._space = piece.text[len(lead) + len(body) :]
         places += [self.transcript.length] * len(self._space)
         self._claim = self._claim or _Claim(piece.span, start, 0, piece.citations)
+        self._claim.citations = tuple(dict.fromkeys((*self._claim.citations, *piece.citations)))
         self._claim.end = self.transcript.length
         inside = range(offset, offset + len(piece.text))
         self._claim.figures |= any(each.support and each.start in inside for each in unit.figures)
@@ -192,6 +199,14 @@ class AnswerWriter:
             "document": citation.document,
             "document_id": citation.document_id,
         }
+
+
+def _is_uncited(unit: Settled) -> bool:
+    """Whether a unit states something that nothing bears out; what leads over (`In short:`) states nothing."""
+    said = unit.text.strip()
+    if any(piece.citations for piece in unit.pieces) or any(each.support or each.derivation for each in unit.figures):
+        return False
+    return any(character.isalpha() for character in said) and not said.endswith((":", "："))
 
 
 def _quotation(cited: Cited) -> tuple[str, str]:

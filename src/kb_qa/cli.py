@@ -35,9 +35,10 @@ from kb_qa.export_command import export
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
-from kb_qa.rendering import terminal_text, to_markdown
-from kb_qa.whole_command import whole_base
-from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
+from kb_qa.rendering import to_markdown
+from kb_qa.terminal import Terminal
+from kb_qa.whole_command import base_of_whole
+from kb_qa.wiring import embedder_of, open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
 
@@ -88,8 +89,8 @@ def ask(  # noqa: PLR0913  (an argument an option)
         raise click.UsageError("give --whole or --document, not both")
     filters = Filters(documents=documents)
     kept: list[AnswerEvent] = []
-    show = kept.append if markdown else _print_event_line if as_json else _print_event
-    with whole_base(settings_of(kb), whole) as (settings, name):
+    show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
+    with base_of_whole(settings_of(kb), whole) as (settings, name):
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
         if address:
@@ -134,30 +135,6 @@ async def _followed(events: AsyncGenerator[AnswerEvent], show: Callable[[AnswerE
 
 def _print_event_line(event: AnswerEvent) -> None:
     click.echo(json.dumps({"id": event.id, "event": event.event, "data": dict(event.data)}, ensure_ascii=False))
-
-
-def _print_event(event: AnswerEvent) -> None:
-    """What a reader at a terminal needs of an event."""
-    data: Any = event.data
-    match event.event:
-        case "start":
-            click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
-            if data.get("standalone"):
-                click.echo(f"understood as: {terminal_text(data['standalone'])}", err=True)
-            if data.get("carried_documents"):
-                click.echo(f"still only in: {terminal_text(', '.join(data['carried_documents']))}", err=True)
-        case "sources" if (data.get("whole") or {}).get("reason"):
-            click.echo(f"kb-qa: {data['whole']['reason']}", err=True)
-        case "delta" | "withheld":
-            click.echo(terminal_text(data["text"]), nl=False)
-        case "refusal":
-            click.echo(terminal_text(data["message"]))
-        case "references":
-            click.echo(f"\n\n{terminal_text(data['text'])}" if data["text"] else "")
-        case "error":
-            click.echo(f"\nkb-qa: {data['message']}", err=True)
-        case "end" if not data["complete"]:
-            click.echo(f"\nkb-qa: the answer is incomplete ({data['stop_reason']})", err=True)
 
 
 @main.command()
@@ -241,6 +218,15 @@ def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_j
             click.echo(f"kb-qa: {marked.name!r} has no pages to mark; its passages are cited by section", err=True)
     if len(paged) < len(documents):
         raise SystemExit(1)
+
+
+@main.command()
+@json_option
+def prepare(as_json: bool) -> None:
+    """Make what is made once on a machine and kept for all knowledge bases: the embedding model of the settings."""
+    embedder = embedder_of(settings_of(None))
+    line = {"embedder": embedder.id, "dimension": embedder.dimension}
+    click.echo(json.dumps(line) if as_json else f"the embedding model is {embedder.id} ({embedder.dimension} numbers)")
 
 
 @main.command()

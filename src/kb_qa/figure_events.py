@@ -43,17 +43,19 @@ def outcome_of_events(events: Sequence[AnswerEvent]) -> Data:
     claims: dict[int, Data] = {}
     for event in events:
         data = cast(Data, event.data)
+        unit = data.get("unit", len(claims))  # answers from before events named it
         if event.event == "figure":
             figure = {key: value for key, value in data.items() if key not in {"n", "unit", "start", "end"}}
-            claim = claims.setdefault(data["unit"], {"unit": data["unit"], "status": "released", "figures": []})
+            claim = claims.setdefault(unit, {"unit": unit, "status": "released", "figures": []})
             claim["figures"].append(figure | {"span": [data["start"], data["end"]]})
         elif event.event == "withheld":
-            claims[data["unit"]] = {
-                "unit": data["unit"], "status": "refused", "span": [data["at"], data["at"]], "figures": data["figures"],
+            claims[unit] = {
+                "unit": unit, "status": "refused", "span": [data["at"], data["at"]], "figures": data["figures"],
             }  # fmt: skip
     for claim in claims.values():
-        spans = [figure["span"] for figure in claim["figures"]]
-        claim.setdefault("span", [min(each[0] for each in spans), max(each[1] for each in spans)])
+        if "span" not in claim:
+            spans = [figure["span"] for figure in claim["figures"]]
+            claim["span"] = [min(each[0] for each in spans), max(each[1] for each in spans)]
     statuses = Counter(str(figure["status"]) for claim in claims.values() for figure in claim["figures"])
     return {
         "version": 1,

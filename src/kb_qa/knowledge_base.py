@@ -22,7 +22,7 @@ from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
 from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
-from kb_qa.refuse import before_generation
+from kb_qa.refuse import before_generation, message_language
 from kb_qa.retrieve import Retriever
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
@@ -104,7 +104,7 @@ class KnowledgeBase:
         context, instead = await self._read(question)
         yield await asyncio.to_thread(transcript.sources, context, instead)
         materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
-        gate = Gate(question.text, context, materials, self.policy)
+        gate = Gate(question.text, context, materials, self.policy, language=message_language(question))
         writer = AnswerWriter(question, context, self.library, transcript, gate)
         refusal = await asyncio.to_thread(before_generation, question, context)
         if refusal is None:
@@ -127,7 +127,7 @@ class KnowledgeBase:
         instead = ""
         if question.whole:
             found = await asyncio.to_thread(
-                read_whole, question, self.library, self.original, reads_files=self.model.reads_files
+                read_whole, question, self.library, self.original, window=self.model.file_window
             )
             if isinstance(found, Context):
                 return found, ""

@@ -244,8 +244,8 @@ class AnswerModel(Protocol):
     def id(self) -> str: ...
 
     @property
-    def reads_files(self) -> bool:
-        """Whether a context's whole file reaches it."""
+    def file_window(self) -> int:
+        """The tokens of its window where a context's whole file reaches it; 0 where it does not."""
         ...
 
     def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]: ...

@@ -33,7 +33,7 @@ _CHINESE = (
         "无法读取：内容已损坏，或属于无法绘制的类型",
     ),
     (r"unreadable: it needs more memory than there is", "无法读取：所需内存超过可用内存"),
-    (r"unreadable: it took longer than ([\d.]+) s", r"无法读取：处理时间超过 \1 秒"),
+    (r"unreadable: it took too long \((\w+)\)", r"无法读取：处理时间过长（\1）"),
     (r"unreadable: it crashed its parser", "无法读取：解析程序在此页崩溃"),
     # of a whole document
     (r"repaired", "文件有损坏，已修复后读取"),

@@ -102,7 +102,7 @@ _WORDINGS = (
         r"网页元素嵌套超过 \1 层，请另存为文本或 PDF",
     ),
     (rf"{_N} took longer than (\d+) s \((\w+)\)", r"\1 的处理时间超过 \2 秒（\3）"),
-    (rf"a page of {_N} took longer than (\d+(?:\.\d+)?) s", r"\1 的一页处理时间超过 \2 秒"),
+    (rf"a page of {_N} took too long \((\w+)\)", r"\1 的一页处理时间过长（\2）"),
     (rf"LibreOffice took longer than (\d+) s for {_N} \((\w+)\)", r"LibreOffice 处理 \2 超过 \1 秒（\3）"),
     (rf"{_N} needs more than (\d+) MB of memory", r"\1 需要超过 \2 MB 内存"),
     (rf"{_N} crashed its parser (\d+) times \((.+)\)", r"解析程序在 \1 上崩溃了 \2 次（\3）"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from kb_qa.answers import AnswerEvent
@@ -30,6 +30,32 @@ def _is_harmless(character: str) -> bool:
     return unicodedata.bidirectional(character) not in _TURNING
 
 
+def formula(figure: Mapping[str, Any], documents: Mapping[str, str]) -> str:
+    """How a computed figure came about, and where each operand stands; empty for a figure that was not computed.
+
+    `16.7% = (4,132-3,541)/3,541 = 16.69%; 4,132 [report.pdf · P8 · Revenue × 2024] · …`; `documents` are names by id.
+    """
+    derivation = figure.get("derivation")
+    if not derivation:
+        return ""
+    shown = str(derivation["shown"]).partition("; ")[0]
+    return f"{figure['raw']} = {shown}; " + " · ".join(_operand(place, documents) for place in derivation["places"])
+
+
+def _operand(place: Mapping[str, Any], documents: Mapping[str, str]) -> str:
+    where = [documents.get(str(place.get("document_id", "")), "")]
+    where.append(f"P{place['page']}" if place.get("page") is not None else "")
+    where.append(" × ".join(part for part in (place.get("row"), place.get("col")) if part))
+    told = " · ".join(part for part in where if part)
+    return f"{str(place['printed']).strip()} [{told}]"
+
+
+def document_names(events: Iterable[AnswerEvent]) -> Mapping[str, str]:
+    """The names of the documents of an answer's materials, by id."""
+    sources = (cast("Mapping[str, Any]", event.data) for event in events if event.event == "sources")
+    return {each["document_id"]: each["document"] for data in sources for each in data.get("sources", ())}
+
+
 def to_markdown(events: Sequence[AnswerEvent], *, base_url: str | None = None) -> str:
     """The answer of these events as a Markdown document: question, text, references, and whether it was cut.
 
@@ -41,6 +67,7 @@ def to_markdown(events: Sequence[AnswerEvent], *, base_url: str | None = None) -
     language = str(start.get("language", "en"))
     parts = [f"# {plain_markdown(str(start.get('question', '')))}", _understood(start, language), _body(events, urls)]
     items = cast("Sequence[Mapping[str, Any]]", _data(events, "references").get("items", ()))
+    parts.append("\n".join(_formulas(events)))
     parts.append("\n".join(_reference(item, urls) for item in items))
     parts.append(_ending(events, language))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -78,7 +105,7 @@ def _written(events: Sequence[AnswerEvent], urls: Mapping[int, str]) -> Iterator
             numbers = _marker_numbers(data["text"], events[index + 1 :])
             yield "".join(style.marker(Reference(number, "", url=urls.get(number, ""))) for number in numbers)
             yield "" if numbers else _plain_lines(data["text"])
-        elif event.event == "withheld":
+        elif event.event in {"uncited", "withheld"}:
             yield _plain_lines(data["text"])
         elif event.event == "refusal":
             yield f"\n{_plain_lines(data['message'])}"
@@ -114,6 +141,13 @@ def _reference(item: Mapping[str, Any], urls: Mapping[int, str]) -> str:
     title = f"[{title}]({url})" if url else title
     quote = plain_markdown(str(item["cited_text"]))
     return f'- [{number}] "{quote}" found in "{title}"' if quote else f"- [{number}] {title}"
+
+
+def _formulas(events: Sequence[AnswerEvent]) -> Iterator[str]:
+    names = document_names(events)
+    for event in events:
+        if event.event == "figure" and (said := formula(cast("Mapping[str, Any]", event.data), names)):
+            yield f"- ƒ {plain_markdown(said)}"
 
 
 def _ending(events: Sequence[AnswerEvent], language: str) -> str:

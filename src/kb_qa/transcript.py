@@ -142,6 +142,10 @@ class Transcript:
         data.pop("span")
         return self._append("figure", {"n": self.figures, "unit": unit, "start": span[0], "end": span[1], **data})
 
+    def uncited(self, span: tuple[int, int], text: str) -> AnswerEvent:
+        """A statement at `span` that cites nothing; `text` says so, and is no part of the answer's text."""
+        return self._append("uncited", {"start": span[0], "end": span[1], "text": text})
+
     def withheld(self, text: str, figures: Sequence[FigureOutcome], *, unit: int) -> AnswerEvent:
         """`text` stands in place of the unit; `at` is the length of the answer's text before it."""
         self.withheld_sentences += 1

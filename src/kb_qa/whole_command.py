@@ -17,7 +17,7 @@ from kb_qa.wiring import open_ledger
 
 
 @contextmanager
-def whole_base(settings: Settings, whole: str) -> Iterator[tuple[Settings, str]]:
+def base_of_whole(settings: Settings, whole: str) -> Iterator[tuple[Settings, str]]:
     """The settings of the knowledge base that holds the document, and its name or id there.
 
     A file that no knowledge base has read yet is read into one of its own, which is gone afterwards. Raises InputError

@@ -15,7 +15,8 @@ from kb_qa.elements import Block, Chunk, Element
 from kb_qa.errors import InputError, NotFoundError
 from kb_qa.geometry import BBox
 from kb_qa.locate import block_rects, locate
-from kb_qa.models.request_limits import LARGE_WINDOW, MOST_BYTES, page_limit
+from kb_qa.models.request_limits import MOST_BYTES, page_limit
+from kb_qa.models.requests import LARGE_WINDOW
 from kb_qa.prompts import material_label
 from kb_qa.protocols import Library
 
@@ -53,17 +54,18 @@ def about_whole(question: Question, name: str, library: Library) -> Question:
     return replace(question, filters=filters, whole=found[0])
 
 
-def read_whole(
-    question: Question, library: Library, original: Callable[[str], Path], *, reads_files: bool
-) -> Context | str:
-    """All of the document that the question is about; or, for its reader, why passages of it go instead. Blocking."""
+def read_whole(question: Question, library: Library, original: Callable[[str], Path], *, window: int) -> Context | str:
+    """All of the document that the question is about; or, for its reader, why passages of it go instead. Blocking.
+
+    `window` is the model's in tokens, 0 for one that reads no files.
+    """
     language = question.language
-    if not reads_files:
+    if not window:
         return "未设置可读取整份文件的模型，答案取自文档的段落" if language == "zh" else NO_READER
     chunks = library.document_chunks(question.whole)
     pages = {region.page for chunk in chunks for region in chunk.regions}
     whole = whole_file(original(question.whole), question.whole, _pages(library, question.whole, max(pages, default=1)))
-    reason = problem(whole, language)
+    reason = problem(whole, language, window=window)
     if reason:
         return f"{reason}；答案取自文档的段落" if language == "zh" else f"{reason}; passages of it are read instead"
     return whole_context(chunks, language, whole)

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
-from kb_qa.errors import LockHeldError
+from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
+from kb_qa.guardrails.policies import Policy, policy_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
-from kb_qa.protocols import RegionPictures
+from kb_qa.protocols import Embedder, RegionPictures
 from kb_qa.publish import catch_up
 from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
@@ -60,6 +62,7 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
     """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
     counters = Counters()
+    policy = policy_of_settings(settings)
     with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
         spending = SpendTable(ledger.database)
         model = open_model(
@@ -71,7 +74,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
             places=QuotedPlaces(ledger),
         )
         use_cache(settings.kb / CACHE)
-        embedder = open_embedder(settings.embedder)
+        embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, embedder.dimension, address) as store:
@@ -84,6 +87,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 per_document=settings.per_document,
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
+                policy=policy,
             )
             yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
 
@@ -172,3 +176,21 @@ def _open_pictures(settings: Settings, ledger: Ledger) -> Iterator[RegionPicture
 
     with Renderer(settings.kb / PICTURES, max_megapixels=settings.max_megapixels) as renderer:
         yield _DrawnRegions(renderer, ledger.blob_path)
+
+
+def policy_of_settings(settings: Settings) -> Policy:
+    """What the guard holds to, with the alias table of the knowledge base. Raises InputError where either is wrong."""
+    try:
+        return policy_of(settings.policy, settings.policy_kinds, read_aliases(settings.kb))
+    except ValueError as error:
+        raise InputError(f"KB_QA_POLICY or KB_QA_POLICY_KINDS: {error}") from error
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
+    return open_embedder(
+        settings.embedder,
+        backend=settings.embedder_backend,
+        precision=settings.embedder_precision,
+        models=settings.models,
+    )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from kb_qa.answers import BlockCitation, Context, Material
 from kb_qa.elements import Block, Chunk, Element
 from kb_qa.guardrails.facts import Fact
+from kb_qa.guardrails.judge import place_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.materials import Materials, Source, assembled, periods_of
+from kb_qa.guardrails.outcome import Place
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+from kb_qa.guardrails.quotations import is_quotation, is_row_quotation
 
 
 def answer_materials(context: Context, facts: Mapping[str, Sequence[Fact]]) -> Materials:
@@ -20,10 +22,17 @@ def answer_materials(context: Context, facts: Mapping[str, Sequence[Fact]]) -> M
 
 
 def quoted_facts(text: str, citations: Sequence[BlockCitation], context: Context, materials: Materials) -> list[Fact]:
-    """The facts of the cited blocks that `text` repeats word for word, or the greater part of them."""
-    said = _collapsed(text)
-    repeated = [each for each in citations if _repeats(said, context.block(each.material, each.block))]
-    return block_facts(repeated, context, materials) if said else []
+    """The facts of the cited blocks that `text` repeats word for word; of a row without its unit, those without one."""
+    found: list[Fact] = []
+    for each in citations:
+        block, chunk = context.block(each.material, each.block), context.materials[each.material - 1].chunk
+        facts = block_facts([each], context, materials)
+        if is_quotation(text, block):
+            found += facts
+        elif block.labelled != block.text:
+            is_row, has_unit = is_row_quotation(text, block, chunk.prefix)
+            found += [fact for fact in facts if is_row and (has_unit or not fact.scale_source)]
+    return found
 
 
 def block_facts(citations: Sequence[BlockCitation], context: Context, materials: Materials) -> list[Fact]:
@@ -34,6 +43,26 @@ def block_facts(citations: Sequence[BlockCitation], context: Context, materials:
         for fact in materials.sources[each.material - 1].facts
         if _stands_in(fact, context.block(each.material, each.block))
     ]
+
+
+def bearing_block(
+    place: Place, cited: Sequence[BlockCitation], context: Context, materials: Materials
+) -> BlockCitation | None:
+    """The block of the cited materials that prints what a figure rests on; None where a cited block does.
+
+    A model may cite the paragraph beside: the reader is led to the very words.
+    """
+    given = frozenset(cited)
+    found: BlockCitation | None = None
+    for material in dict.fromkeys(each.material for each in cited):
+        facts = [fact for fact in materials.sources[material - 1].facts if place_of(fact, place.match) == place]
+        for index, block in enumerate(context.materials[material - 1].chunk.blocks):
+            if any(_stands_in(fact, block) for fact in facts):
+                citation = BlockCitation(material, index)
+                if citation in given:
+                    return None
+                found = found or citation
+    return found
 
 
 def _source(material: Material, facts: Mapping[str, Sequence[Fact]]) -> Source:
@@ -83,16 +112,3 @@ def _stands_in(fact: Fact, block: Block) -> bool:
         return False
     everywhere = fact.around or (fact.cell is not None and not fact.body)
     return everywhere or (block.start <= fact.quantity.start and fact.quantity.end <= block.end)
-
-
-def _repeats(said: str, block: Block) -> bool:
-    return any(said in whole and 2 * len(said) >= len(whole) for whole in _forms(block))
-
-
-def _forms(block: Block) -> set[str]:
-    return {_collapsed(each) for each in (block.text, block.labelled) if each}
-
-
-def _collapsed(text: str) -> str:
-    """The text without spaces, the marks at its ends, and the marks of a list."""
-    return re.sub(r"\s", "", text).strip("-*•。.!！;；")

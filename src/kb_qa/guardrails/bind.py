@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
@@ -32,6 +33,8 @@ class Claim:
     bare: bool = False
     loss: bool = False
     extreme: int = 0  # 1 where the words say that it is the largest, -1 the smallest
+    trend: int = 0  # 1 where the words say that the level was risen to, -1 fallen to; `base` is where it came from
+    base: Decimal | None = None
     text: str = ""
     question: str = ""
 
@@ -52,7 +55,7 @@ def bind(claim: Claim, candidates: Iterable[Fact], facts: Sequence[Fact], matchi
 
 def compatible(first: Sequence[Parts], second: Sequence[Parts]) -> bool:
     """Whether two lists of periods have a pair that can mean the same; an empty list fits everything."""
-    if not first or not second:
+    if not first or not second or first == second:
         return True
     return any(_is_compatible(mine, theirs) for mine in first for theirs in second)
 
@@ -114,7 +117,7 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
     rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
     named = _named_periods(claim, fact)
-    better = [each for each in rivals if _is_better(fact, each, words) and named <= _named_periods(claim, each)]
+    better = [each for each in rivals if _is_better(fact, each, claim) and named <= _named_periods(claim, each)]
     if better:
         return Binding(fact, "B3", max(better, key=lambda rival: len(matched(rival, words))))
     if claim.all_words and not matched(fact, words) and not matched(fact, claim.all_words):
@@ -135,22 +138,37 @@ def _competes(claim: Claim, fact: Fact, rival: Fact) -> bool:
         return False
     if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
         return False  # a column of changes has no period to compete with
-    return kind_group(rival.quantity) == kind_group(claim.quantity) and compatible(claim.periods, rival.periods)
+    return _is_counted_alike(claim.quantity, rival.quantity) and compatible(claim.periods, rival.periods)
 
 
-def _is_better(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
+def _is_counted_alike(claimed: Quantity, printed: Quantity) -> bool:
+    """A header's （天） makes a plain 12 compete with 12天, and not with an amount of money."""
+    if claimed.unit and claimed.unit == printed.unit:
+        return True
+    if (claimed.currency and printed.unit) or (claimed.unit and printed.currency):
+        return False
+    return kind_group(printed) == kind_group(claimed)
+
+
+def _is_better(fact: Fact, rival: Fact, claim: Claim) -> bool:
     """B3: the words fit the rival at least as well in what they say and in what they leave out, and better in one.
 
     In text only figures of one sentence compete, by the words of their own clauses.
     """
+    words = claim.words
     if fact.cell is None or rival.cell is None:
         mine, theirs = fact.labels & words, rival.labels & words
+        if claim.bare and theirs and not mine:
+            return True  # a bare figure is of what the question names, wherever that stands
         if rival.sentence != fact.sentence or rival.element_id != fact.element_id:
             return _is_parallel(fact, rival) and theirs > mine and unmatched(rival, words) < unmatched(fact, words)
-        return theirs > mine
+        whole = bool(mine) and theirs == mine == rival.labels < fact.labels  # named is the whole, and not its part
+        return theirs > mine or whole
     if not fact.body or not rival.body:
         return False  # a header's own numeral: a footnote mark, a term
     mine, theirs = matched(fact, words), matched(rival, words)
+    if theirs == mine and matched(fact, claim.all_words) > matched(rival, claim.all_words):
+        return False  # `P5：22000元`: the question says of what
     missing, left_out = unmatched(fact, words), unmatched(rival, words)
     if not theirs or not theirs >= mine or left_out > missing:
         return False  # a rival of which the words say nothing is none

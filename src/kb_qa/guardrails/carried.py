@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from kb_qa.guardrails.claims import Asked
 from kb_qa.guardrails.labels import Aliases, tokens
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
+from kb_qa.guardrails.row_headers import NO_TABLE, TableSoFar
 from kb_qa.guardrails.windows import masked
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*[:：]?)\s*")
@@ -29,13 +31,15 @@ class Said:
 class Carried:
     """`heading` holds until the next one, `lead` (`Revenue by year:`) for the list items and rows below it.
 
-    `last` is the unit before. `enumerator` is the last list number, so that a figure cannot pass for the next one.
+    `last` is the unit before, `table` the rows above; `enumerator` the last list number, so that no figure passes for
+    the next one.
     """
 
     heading: Said = Said()
     lead: Said = Said()
     last: Said = Said()
     enumerator: int = 0
+    table: TableSoFar = NO_TABLE
 
     def asked_for(self, text: str, asked: Asked, *, locale: str, aliases: Aliases) -> Asked:
         """The question as one unit answers it: with its heading, and with the unit before where it has no words."""
@@ -51,13 +55,17 @@ class Carried:
         """What is carried on behind this unit; `numbers` are its list numbers."""
         said = _said(text, locale, aliases)
         enumerator = numbers[-1] if numbers else self.enumerator
+        return replace(self._after(text, said), enumerator=enumerator, table=self.table.after(text))
+
+    def _after(self, text: str, said: Said) -> Carried:
         if _HEADING.fullmatch(text):
-            return Carried(heading=said, enumerator=enumerator)
+            return Carried(heading=said)
         if _ITEM.match(text):
-            return replace(self, last=said, enumerator=enumerator)
-        return Carried(self.heading, said if _LEAD.fullmatch(text) else Said(), said, enumerator)
+            return replace(self, last=said)
+        return Carried(self.heading, said if _LEAD.fullmatch(text) else Said(), said)
 
 
+@lru_cache(maxsize=64)
 def _said(text: str, locale: str, aliases: Aliases) -> Said:
     quantities = lex(text, locale=locale or "en")
     words = tokens(masked(text, quantities).replace("\x00", " ").replace("\x01", " "), aliases)

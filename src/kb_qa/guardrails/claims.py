@@ -13,6 +13,7 @@ from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.operations import superlative
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import Quantity
+from kb_qa.guardrails.trends import trend_at
 from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
 
 _PREVIOUS = re.compile(
@@ -61,6 +62,8 @@ def claims_of(
     named, wanted = sentence_periods(quantities), sentence_periods(asked.quantities)
     bare = not sentence
     claims = {}
+    figures = [each for each in quantities if each.start in own]
+    places = {each.start: index for index, each in enumerate(figures)}
     carried: frozenset[str] = frozenset()
     for quantity in quantities:
         window = own.get(quantity.start)
@@ -68,6 +71,7 @@ def claims_of(
             continue
         carried = tokens(window.text, aliases) or carried  # `fell 9.2% to 912`: both are of one subject
         direction = direction_at(blank, quantity.start, quantity.end)
+        trend, base = trend_at(blank, figures, places[quantity.start])
         if bare and direction == LEVEL and asked.text:
             direction = direction_asked(asked.text)
         claims[quantity.start] = Claim(
@@ -78,6 +82,8 @@ def claims_of(
             direction=direction,
             bare=bare,
             loss=says_loss(window.text or text) or (bare and says_loss(asked.text)),
+            trend=trend,
+            base=base,
             extreme=superlative(asked.text if bare else window.text),
             text=text,
             question=asked.text,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kb_qa.guardrails.quantities import Quantity
 
@@ -31,9 +32,10 @@ class Beside:
     partner: str = ""
 
 
+@lru_cache(maxsize=8192)
 def beside(lead: str, tail: str) -> Beside:
-    """From what stands before (`LEAD` characters are enough) and behind a figure."""
-    left, right = _LEFT.search(lead), _RIGHT.match(tail)
+    """From what stands before and behind a figure: of the text before it the last `LEAD` characters."""
+    left, right = _LEFT.search(lead[-LEAD:]), _RIGHT.match(tail)
     partner = f"{left[1] or left[2]}-" if left else f"-{right[1]}" if right else ""
     return Beside(lead[-1:], tail[:1].replace("：", ":"), partner)
 

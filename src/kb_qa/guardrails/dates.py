@@ -219,7 +219,7 @@ _READERS: tuple[tuple[int, re.Pattern[str], Read], ...] = (
         _half,
     ),
     (traits.YEAR_MARK | traits.FISCAL_MARK, _pattern(rf"{_CJK_YEAR} ?(?:财年|财政年度?|会计年度)"), _fiscal),
-    (traits.FORMER | traits.SEASON, _pattern(r"前(?<!前前)(?P<number>[二三23]) ?个?季度"), _quarters_to_date),
+    (traits.FORMER | traits.SEASON, _pattern(r"前(?<!前前)(?P<year>)(?P<number>[二三23]) ?个?季度"), _quarters_to_date),
     (traits.SEASON, _pattern(r"第? ?(?P<number>[一二三四1-4]) ?季(?:度|报)(?!的?工)"), _quarter),
     (
         traits.MONTH_MARK | traits.DAY_MARK,

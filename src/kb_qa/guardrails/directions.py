@@ -84,6 +84,20 @@ def direction_at(masked: str, start: int, end: int) -> Direction:
     return Direction(True, _sign(right)) if right else LEVEL
 
 
+def trend_of(lead: str, *, to: bool = False) -> int:
+    """The way that the last word of direction in `lead` goes; with `to`, only where it leads to a "to" at the end."""
+    lead = lead.replace("\x01", " ")
+    for match in reversed([*_WORD.finditer(lead)]):
+        between = lead[match.end() :]
+        if not to:
+            return _sign(match) if _FILLER.fullmatch(between.removesuffix("from ").removesuffix("from")) else 0
+        turn = _TO.search(between)
+        if turn and _FILLER.fullmatch(between[: turn.start()]) and _FILLER.fullmatch(between[turn.end() :]):
+            return _sign(match)
+        return 0
+    return 0
+
+
 def direction_asked(question: str) -> Direction:
     """What a question asks of a bare answer: "What was the increase in …" asks for a change."""
     match = _CHANGE_LABEL.search(question)

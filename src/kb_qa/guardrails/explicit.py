@@ -75,10 +75,13 @@ def prove(claim: Claim, expression: str, facts: Sequence[Fact], ledger: Mapping[
         return Failure("expression", str(error))
     failure: Failure | None = None
     for constants in (True, False):
-        outcome = _Proof(claim, tree, facts, ledger, constants).result()
+        proof = _Proof(claim, tree, facts, ledger, constants)
+        outcome = proof.result()
         if isinstance(outcome, Derived):
             return outcome
         failure = failure or outcome
+        if not proof.has_choice:
+            break  # the other reading is the same
     return failure or Failure("expression")
 
 
@@ -95,6 +98,7 @@ class _Proof:
         exchanges = claim.quantity.currency and self.operator in {"*", "/"}
         # The words name the amount and not the rate: a rate is bound by the currencies that it names.
         self.rates = {id(rate.fact): rate for rate in rates(facts)} if exchanges else {}
+        self.has_choice = False  # an operand may be a constant or a fact
 
     def result(self) -> Derived | Failure:
         places = {id(node): place for node, place in _places(self.tree, "")}
@@ -102,6 +106,7 @@ class _Proof:
         for operand in operands(self.tree):
             found = self._facts_of(operand)
             constant = isinstance(operand, Literal) and _may_be_constant(operand, places[id(operand)])
+            self.has_choice |= constant and bool(found)
             if constant and (self.constants or not found):
                 continue
             if not found:
@@ -298,14 +303,15 @@ def _same_series(fact: Fact, other: Fact) -> bool:
 
 def _prints(fact: Fact, literal: Literal) -> bool:
     """Face or scaled value, whatever the sign: an expression writes 197 for a cell (197)."""
-    number = fact.number
     quantity = fact.quantity
-    if number is None or quantity.role != "figure" or quantity.kind in PERIOD_KINDS or fact.ambiguous:
+    if isinstance(quantity.value, str):
         return False
-    if literal.percent and quantity.kind != "percent":
+    size = abs(quantity.value)
+    if literal.value != size and (not quantity.scale or literal.value != CONTEXT.scaleb(size, -quantity.scale)):
         return False
-    size = abs(number)
-    return literal.value == size or (quantity.scale != 0 and literal.value == CONTEXT.scaleb(size, -quantity.scale))
+    if quantity.role != "figure" or quantity.kind in PERIOD_KINDS or fact.ambiguous:
+        return False
+    return quantity.kind == "percent" or not literal.percent
 
 
 def _places(node: Node, place: str) -> Iterator[tuple[Node, str]]:

@@ -6,6 +6,7 @@ beside the element.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -27,6 +28,10 @@ from kb_qa.guardrails.word_places import WordPlaces
 # The number of this reading of facts: facts that were stored under another one are read again.
 READING = "2"
 
+_POINTS_BACK = re.compile(
+    r"(?ai)[\s\"“‘'（(]*(?:该|此|其|这|上述|前者|后者|同期|当[日天年月]|本次"
+    r"|(?:it|its|this|these|those|they|their|he|she|the (?:former|latter|same)|of (?:these|which|them))\b)"
+)
 _TOTAL = "total"  # what a row of figures without a label is
 
 _SCALED_KINDS: frozenset[Kind] = frozenset({"number", "money", "count"})
@@ -116,7 +121,9 @@ def _text_facts(element: Element, locale: str, aliases: Aliases) -> Iterator[Fac
         around = section
         if quantities:
             said = without_periods(sentence, quantities)
-            around = tokens(said, aliases) | tokens(before, aliases) | section
+            around = tokens(said, aliases) | section
+            if _POINTS_BACK.match(sentence):
+                around |= tokens(before, aliases)
         before = sentence
         named = own_periods(sentence, quantities)
         carried: frozenset[str] = frozenset()

@@ -65,7 +65,7 @@ def check_answer(materials: Materials, question: str, answer: str, *, policy: Po
         figures = unit.checked()
         numbers = [int(each.number) for each in figures if each.number]
         enumerator = numbers[-1] if numbers else enumerator
-        moved = tuple(replace(each, start=each.start + start, end=each.end + start) for each in figures)
+        moved = tuple(_moved(each, start) for each in figures) if start else figures
         withheld = any(policy.withholds(each) for each in figures)
         shown = unit_text(text[start:end], figures, language, policy, withheld=withheld)
         status: ClaimStatus = "corrected" if any(each.corrected for each in figures) else "released"
@@ -83,6 +83,10 @@ def _noticed(outcome: Outcome, asked: Asked, materials: Materials, policy: Polic
         return replace(outcome, notices=("no_figure",))
     text = refusal_text(outcome.language) if policy.mode == "strict" else outcome.text
     return replace(outcome, verdict="refuse", text=text, notices=("no_evidence",))
+
+
+def _moved(figure: FigureOutcome, by: int) -> FigureOutcome:
+    return replace(figure, start=figure.start + by, end=figure.end + by)
 
 
 def _outcome(claims: Sequence[ClaimOutcome], visible: str, language: str, policy: Policy) -> Outcome:
@@ -157,19 +161,21 @@ class Unit:
             if not is_counted(quantity):
                 found.append(judge_token(quantity, self.text, self.materials, self.asked, self._place(cited)))
                 continue
-            judgement = judge(claims[quantity.start], bench, self._expression(quantity, quantities))
+            expression = self._expression(quantity, quantities)
+            judgement = judge(claims[quantity.start], bench, expression)
             judgement = self._across_scripts(claims[quantity.start], judgement)
             anchored.update(id(fact) for fact in judgement.facts)
-            if judgement.status == "unsupported" and quantity.kind in {"measure", "duration", "money"}:
+            again = expression is None and quantity.kind in {"measure", "duration", "money"}
+            if again and judgement.status == "unsupported":
                 later.append(quantity)
                 continue
             found.append(
                 self._settled(claims[quantity.start], figure_outcome(claims[quantity.start], judgement, bench))
             )
-        again = replace(bench, anchored=frozenset(anchored))
+        anchors = replace(bench, anchored=frozenset(anchored)) if later else bench
         for quantity in later:
             claim = claims[quantity.start]
-            outcome = figure_outcome(claim, judge(claim, again, None), again)
+            outcome = figure_outcome(claim, judge(claim, anchors, None), anchors)
             found.append(self._settled(claim, outcome))
         found += self._gaps(quantities)
         return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))

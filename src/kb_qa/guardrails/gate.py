@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, SpanEnd, TextDelta
-from kb_qa.guardrails.answer_materials import block_facts, quoted_facts
+from kb_qa.guardrails.answer_materials import bearing_block, block_facts, quoted_facts
 from kb_qa.guardrails.carried import Carried
 from kb_qa.guardrails.claims import Asked, asked_of
 from kb_qa.guardrails.figures import Unit
@@ -69,9 +69,12 @@ class _Span:
 class Gate:
     """One answer's gate. `feed` it the model's events in order; `stopped`: it wants no more of them."""
 
-    def __init__(self, question: str, context: Context, materials: Materials, policy: Policy) -> None:
+    def __init__(
+        self, question: str, context: Context, materials: Materials, policy: Policy, *, language: str = ""
+    ) -> None:
+        """`language` is the tag of the texts that the reader is told; the question's own where it is left out."""
         self.context, self.materials, self.policy = context, materials, policy
-        self.language = language_tag_of(question)
+        self.language = language or language_tag_of(question)
         self.asked: Asked = asked_of(question, locale=policy.locale, aliases=policy.aliases)
         self.stopped = False
         self.units = 0
@@ -158,7 +161,7 @@ class Gate:
         numbers = [int(each.number) for each in figures if each.number]
         self._carried = self._carried.after(text, numbers, locale=self.policy.locale, aliases=self.policy.aliases)
         self._lead = self._lead + text if cut else ""
-        pieces = tuple(self._pieces(start, end))
+        pieces = self._bearing(tuple(self._pieces(start, end)), figures, self._citations(start, end))
         if any(self.policy.withholds(each) for each in figures):
             self._refuse(number, figures)
             return Settled(number, pieces, figures, withheld=True, instead=replaced(text, figures, self.language))
@@ -171,25 +174,31 @@ class Gate:
         self.stopped = self.refused >= MOST_REFUSED or (number == 0 and not bound)
 
     def _checked(self, start: int, end: int) -> tuple[FigureOutcome, ...]:
-        """A piece of a sentence is checked with what the sentence says before it."""
+        """A piece of a sentence is checked with what the sentence says before it, a table's row under its headers."""
         before = len(self._lead)
         text = self._lead + self._text[start:end]
         citations = self._citations(start, end)
         policy = self.policy
+        read = self._carried.table.read(text)
+        expressions = self._expressions(start - before, start, end)
         unit = Unit(
-            text=text,
+            text=read.text,
             materials=self.materials,
             asked=self._carried.asked_for(text, self.asked, locale=policy.locale, aliases=policy.aliases),
             language=self.language,
-            expressions=self._expressions(start - before, start, end),
+            expressions={read.forward(place): said for place, said in expressions.items()},
             enumerator=self._carried.enumerator,
             policy=policy,
             cited=frozenset(each.material for each in citations),
             block_facts=tuple(block_facts(citations, self.context, self.materials)),
             quoted=tuple(quoted_facts(text, citations, self.context, self.materials)),
         )
-        figures = (each for each in unit.checked() if each.end > before)
-        return tuple(replace(each, start=max(each.start - before, 0), end=each.end - before) for each in figures)
+        placed = [(each, read.back(each.start, each.end)) for each in unit.checked()]
+        return tuple(
+            replace(each, start=max(place[0] - before, 0), end=place[1] - before)
+            for each, place in placed
+            if place is not None and place[1] > before
+        )
 
     def _citations(self, start: int, end: int) -> list[BlockCitation]:
         """Of all spans under the unit; a block that was never given is none."""
@@ -208,6 +217,20 @@ class Gate:
     def _expressions(self, origin: int, start: int, end: int) -> Mapping[int, str]:
         return {place - origin: said for place, said in self._marks.expressions.items() if start < place <= end}
 
+    def _bearing(
+        self, pieces: tuple[Piece, ...], figures: Sequence[FigureOutcome], cited: Sequence[BlockCitation]
+    ) -> tuple[Piece, ...]:
+        """Pieces whose figures rest on other blocks of what the unit cites cite those blocks, too."""
+        added: dict[int, list[BlockCitation]] = {}
+        for figure in figures:
+            block = bearing_block(figure.support[0], cited, self.context, self.materials) if figure.support else None
+            if block is not None:
+                added.setdefault(_piece_at(pieces, figure.start), []).append(block)
+        return tuple(
+            replace(piece, citations=tuple(dict.fromkeys((*piece.citations, *added.get(index, ())))))
+            for index, piece in enumerate(pieces)
+        )
+
     def _pieces(self, start: int, end: int) -> Iterable[Piece]:
         """The unit, span by span."""
         for number, span in enumerate(self._spans):
@@ -217,3 +240,13 @@ class Gate:
                 ends = span.end is not None and not self._text[last:stop].strip()
                 given = tuple(each for each in span.citations if self._is_given(each))
                 yield Piece(self._text[first:last], number, given, ends)
+
+
+def _piece_at(pieces: Sequence[Piece], place: int) -> int:
+    """The number of the piece that holds character `place` of the unit."""
+    end = 0
+    for index, piece in enumerate(pieces):
+        end += len(piece.text)
+        if place < end:
+            return index
+    return len(pieces) - 1

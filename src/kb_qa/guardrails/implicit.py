@@ -26,7 +26,7 @@ _AMOUNTS: frozenset[str] = frozenset({"money", "number", "count"})
 _HUNDRED = Decimal(100)
 _HALVES = 4  # readings of one pair of sides
 _BOTH = re.compile(r"(?ai)\b(?:increase|decrease) ?/ ?\(?(?:increase|decrease)|\(decrease\)|\(increase\)|增减")
-_ABSOLUTE = re.compile(r"(?ai)\bdifference\b|\bdiffer\b|\bmore\b|\bless\b|差")
+_ABSOLUTE = re.compile(r"(?ai)\bdifference\b|\bdiffer\b|\bmore\b|\bless\b|差|比.{1,24}[高低多少]")
 
 
 def derive(claim: Claim, facts: Sequence[Fact]) -> Derived | None:
@@ -185,7 +185,9 @@ def _same_column(one: Fact, other: Fact) -> bool:
 
 def _average(claim: Claim, facts: Sequence[Fact], text: str) -> Iterator[Derived]:
     del text
-    for group in _over_periods(claim, facts):
+    groups = [*_over_periods(claim, facts)]
+    whole = () if groups else _column(claim, facts, _kinds(claim))
+    for group in [*groups, whole] if whole else groups:
         total = _total(group)
         terms = "+".join(f"{{{index}}}" for index in range(len(group)))
         value = CONTEXT.divide(total, Decimal(len(group)))

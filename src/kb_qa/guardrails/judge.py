@@ -10,21 +10,24 @@ from kb_qa.guardrails.bind import Binding, Claim, bind, matched
 from kb_qa.guardrails.conflicts import conflicting
 from kb_qa.guardrails.conversions import converted
 from kb_qa.guardrails.corrections import corrected_raw
-from kb_qa.guardrails.counters import beside, counts_the_same, is_day_of_month
+from kb_qa.guardrails.counters import LEAD, TAIL, beside, counts_the_same, is_day_of_month
 from kb_qa.guardrails.derivation import Derived, is_finer_than_operands
 from kb_qa.guardrails.exchange import exchanged
 from kb_qa.guardrails.explicit import Failure, prove
 from kb_qa.guardrails.extremes import outdone_by
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.implicit import derive
+from kb_qa.guardrails.labels import tokens
 from kb_qa.guardrails.materials import Materials
 from kb_qa.guardrails.outcome import DerivationShown, FigureOutcome, Place, Reason, Status
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity, plain
 from kb_qa.guardrails.reasons import reason_text
+from kb_qa.guardrails.trends import goes_otherwise
 from kb_qa.guardrails.values import Comparison, compare, kind_group
 
 SURE = 0.9  # below this confidence of the recognition, a figure may have been misread
 _MOST = 24
+_AVERAGES = tokens("average averages mean avg 平均")
 _RANK = {"exact": 0, "rounded": 1, "converted": 2}
 
 
@@ -89,7 +92,7 @@ def _direct(claim: Claim, bench: Bench) -> Judgement:
     candidates = [fact for fact in facts if id(fact) in equal]
     if not candidates:
         return _unmatched(claim, compared, bench)
-    fitting = [fact for fact in candidates if _is_same_way(claim, fact)]
+    fitting = [fact for fact in candidates if _is_same_way(claim, fact) and _is_an_average(claim, fact)]
     if not fitting:
         against = [fact for fact in candidates if _is_contrary(claim, fact)]
         if against:
@@ -115,6 +118,9 @@ def _bound(claim: Claim, bench: Bench, bound: Sequence[Fact], equal: dict[int, C
     sure = [fact for fact in cited if is_sure(fact)]
     if not sure:
         return _because(claim, bench, "low_confidence", cited[0])
+    against = [goes_otherwise(claim, fact, bench.materials.facts) for fact in sure]
+    if all(against) and against[0] is not None:
+        return _because(claim, bench, "contradicted", against[0])
     outdone = outdone_by(claim, sure, bench.materials.facts)
     if outdone is not None:
         text = reason_text("outdone", bench.language, raw=claim.quantity.raw, mine=_named(outdone))
@@ -147,10 +153,18 @@ def _counts_the_same(claim: Claim, fact: Fact) -> bool:
     quantity, printed = claim.quantity, fact.quantity
     if fact.calendar and quantity.raw.endswith("天"):
         return False
-    sides = beside(claim.text[: quantity.start], claim.text[quantity.end :])
+    lead = claim.text[max(0, quantity.start - LEAD) : quantity.start]
+    sides = beside(lead, claim.text[quantity.end : quantity.end + TAIL])
     if printed.kind in PERIOD_KINDS and quantity.kind == "duration":
         return is_day_of_month(quantity, sides)
     return counts_the_same(quantity, sides, printed, beside(fact.lead, fact.tail))
+
+
+def _is_an_average(claim: Claim, fact: Fact) -> bool:
+    """What the words call an average is no single cell, unless its labels call it one."""
+    if claim.bare or fact.cell is None or not claim.words & _AVERAGES:
+        return True  # a question's "average life expectancy" may be what every cell of the table is
+    return bool((fact.labels | fact.context) & _AVERAGES)
 
 
 def _is_same_way(claim: Claim, fact: Fact) -> bool:

@@ -24,6 +24,8 @@ DEFAULT_ALIASES: Aliases = (
     ("turnover", "revenue"),
     ("net profit", "net income"),
     ("net earnings", "net income"),
+    ("eps", "earnings per share"),
+    ("capex", "capital expenditures"),
 )
 
 _WORD = re.compile(
@@ -65,7 +67,16 @@ _FUNCTION_CHARACTERS = re.compile(
     "(?:分别|依次)|[的了为是在和与及或之以于由从至到共约近超逾达有将被把对就也都而但则其该此这那我你他们个年月日季度第上下同比环增减升降长跌涨幅"
     "亿万千百十元多少几何吗呢么请问什怎零一二三四五六七八九两半]+"
 )
-_IRREGULAR = {"men": "man", "women": "woman", "people": "person", "children": "child", "ebit": "ebit", "less": "less"}
+_IRREGULAR = {
+    "men": "man",
+    "women": "woman",
+    "people": "person",
+    "children": "child",
+    "employee": "employ",
+    "employees": "employ",
+    "ebit": "ebit",
+    "less": "less",
+}
 _SUFFIXES = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 _KEEP_S = ("ss", "us", "is", "as")
 
@@ -84,7 +95,8 @@ def _tokens(text: str, aliases: Aliases) -> frozenset[str]:
     text = normalise(text).text.lower()
     for said, canonical in aliases:
         if said in text:
-            text = text.replace(said, canonical)
+            plain = canonical.replace("\\", r"\\")
+            text = _edged(said).sub(plain, text) if said.isascii() else text.replace(said, canonical)
     found = set()
     for match in _WORD.finditer(text):
         word = match[0].partition("'")[0]
@@ -96,6 +108,12 @@ def _tokens(text: str, aliases: Aliases) -> frozenset[str]:
             if len(run) == 1:
                 found.add(run)
     return frozenset(found)
+
+
+@lru_cache(maxsize=256)
+def _edged(word: str) -> re.Pattern[str]:
+    """Words as a whole, or in the plural: `eps` is not in `steps`."""
+    return re.compile(rf"(?a)(?<![a-z0-9]){re.escape(word)}s?(?![a-z0-9])")
 
 
 def _stem(word: str) -> str:

@@ -23,8 +23,9 @@ _NUMERAL_CATEGORIES = frozenset({"Nd", "No", "Nl"})
 _FLIPPED = bytes.maketrans(b"\x00\x01", b"\x01\x00")
 _NO_NUMERALS: set[str] = set()  # characters that are known to be none
 # Anything that a pass reads from: digits of any script and other numerals, and Chinese numerals.
-_CJK_NUMERAL = re.compile("[零一二三四五六七八九十百千万亿兆〇壹贰叁肆伍陆柒捌玖拾佰仟两廿卅半翻]")
-_WORDS = traits.by_key(
+_CJK_NUMERAL = re.compile("[零一二三四五六七八九十百千万亿兆〇壹贰弍叁叄肆伍陆柒捌玖拾佰仟两廿卅半翻]")
+# The words that call for a pass.
+WORDS = traits.by_key(
     (
         (traits.MONTH_WORD, dates.MONTH_WORDS),
         (traits.FISCAL_WORD, dates.FISCAL_WORDS),
@@ -49,7 +50,7 @@ def lex(text: str, *, locale: str = "") -> tuple[Quantity, ...]:
     """
     normalised = normalise(text)
     page = _Page(normalised.text)
-    for read in _passes(traits.traits_of(normalised.text, normalised.characters, _WORDS), locale):
+    for read in passes(traits.traits_of(normalised.text, normalised.characters, WORDS), locale):
         page.take(read)
     if not page.found:
         return ()
@@ -115,11 +116,11 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 @lru_cache(maxsize=_PLANS)
-def _passes(bits: int, locale: str) -> tuple[protected.Read, ...]:
+def passes(bits: int, locale: str) -> tuple[protected.Read, ...]:
     """The passes that can find anything in a text of these traits, in the order in which they own a span."""
     found = [*protected.before_dates(bits), *dates.readers(bits), *protected.after_dates(bits)]
-    if bits & traits.NUMERAL and bits & _CHINESE:
-        found.append(partial(spelled.chinese, bits))
+    if (bits & traits.NUMERAL and bits & _CHINESE) or (bits & traits.DIGIT and bits & traits.PARTS):
+        found.append(spelled.chinese)
     if bits & traits.DIGIT:
         found += [spelled.mixed] if bits & traits.POWER else []
         found += [numerals.fractions] if bits & traits.SLASH else []

@@ -32,6 +32,16 @@ _RECOMPUTED = {
     "fr": " [recalculé]",
     "es": " [recalculado]",
 }
+_UNCITED = {
+    "zh-Hans": "〔未注明出处〕",
+    "zh-Hant": "〔未註明出處〕",
+    "en": " [no source given]",
+    "ja": "〔出典なし〕",
+    "ko": " [출처 없음]",
+    "de": " [ohne Quelle]",
+    "fr": " [sans source]",
+    "es": " [sin fuente]",
+}
 _TRADITIONAL_TAGS = frozenset({"zh-tw", "zh-hk", "zh-mo", "zh-hant"})
 
 
@@ -48,6 +58,11 @@ def withheld_text(language_tag: str) -> str:
 def recomputed_text(language_tag: str) -> str:
     """What stands behind a printed result that was replaced by the recomputed one: it is never done silently."""
     return _RECOMPUTED[_known(language_tag)]
+
+
+def uncited_text(language_tag: str) -> str:
+    """What stands behind a statement that cites nothing."""
+    return _UNCITED[_known(language_tag)]
 
 
 def _known(language_tag: str) -> str:

@@ -26,7 +26,7 @@ _RATIO = re.compile(r"(?ai)\bratio\b|\btimes\b|\bper\b|比率|之比|倍")
 _DIFFERENCE = re.compile(
     r"(?ai)\b(?:change[ds]?|differences?|differ(?:s|ed)?|increas\w{1,3}|decreas\w{1,3}|r[oi]se[ns]?|rising|grew|grown?|growth"
     r"|fell|falls?|fallen|declin\w{1,3}|drop\w{0,4}|reduc\w{1,5}|up|down|more|less|higher|lower|gain\w{0,3}|exceed\w{0,3}"
-    r"|climbed|jumped|narrow\w{0,3}|widen\w{0,3})\b|增长|增加|上升|上涨|提高|提升|下降|减少|下跌|降低|变动|变化|差额|相差|差|多|少"
+    r"|climbed|jumped|improv\w{1,6}|expand\w{0,3}|contracted|shrank|slipped|surged|rais\w{1,3}|narrow\w{0,3}|widen\w{0,3})\b|增长|增加|上升|上涨|提高|提升|下降|减少|下跌|降低|变动|变化|差额|相差|差|多|少|(?<!最)[高低]"
 )
 _SUM = re.compile(
     r"(?ai)\btotal\w{0,3}\b|\bsum\b|\btogether\b|\bcombined\b|\baltogether\b|\bin aggregate\b|\boverall\b|合计"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, get_args
 
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.guardrails.outcome import FigureOutcome
+from kb_qa.guardrails.quantities import Kind
 
 Mode = Literal["strict", "annotate", "off"]
 Granularity = Literal["unit", "answer"]
@@ -18,6 +19,8 @@ Repair = Literal["", "recompute"]
 _RANK: dict[Mode, int] = {"off": 0, "annotate": 1, "strict": 2}
 _GROUPS = {"id": "ids", "ref": "ids", "marker": "markers", "enum": "markers", "date": "periods", "year": "periods"}
 _GROUPS |= {"period": "periods", "monthday": "periods"}
+# What an override may name.
+KINDS: frozenset[str] = frozenset(get_args(Kind)) | frozenset(_GROUPS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Policy:
     def hash(self) -> str:
         """Twelve hex digits of everything that the policy says."""
         said = [self.mode, self.granularity, sorted(self.overrides.items()), self.aliases, self.locale, self.repair]
-        return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:12]
+        return _digest(repr(said))
 
     def mode_of(self, figure: FigureOutcome) -> Mode:
         """The mode for one figure: its kind's, its group's, else the policy's."""
@@ -58,7 +61,33 @@ class Policy:
         return not figure.supported and self.mode_of(figure) == "annotate"
 
 
+@lru_cache(maxsize=64)
+def _digest(said: str) -> str:
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
 STRICT = Policy()
+
+
+def policy_of(mode: str, kinds: str = "", aliases: Aliases = ()) -> Policy:
+    """The policy that is written as `annotate` and `ids=off,percent=strict`; `aliases` come before the usual ones.
+
+    Raises ValueError for a mode or a kind that there is not.
+    """
+    overrides: dict[str, Mode] = {}
+    for part in filter(None, (each.strip() for each in kinds.split(","))):
+        kind, _, said = (each.strip() for each in part.partition("="))
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is no kind of figure; there are {', '.join(sorted(KINDS))}")
+        overrides[kind] = _mode(said)
+    return Policy(_mode(mode), overrides=overrides, aliases=(*aliases, *DEFAULT_ALIASES))
+
+
+def _mode(said: str) -> Mode:
+    for mode in _RANK:
+        if said == mode:
+            return mode
+    raise ValueError(f"{said!r} is no policy; there are {', '.join(_RANK)}")
 
 
 def is_stricter(first: Policy, second: Policy) -> bool:

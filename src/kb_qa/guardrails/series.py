@@ -45,10 +45,10 @@ def named_series(
         own = any(matched(each[0], claim.words) for each in groups.values())
         words = claim.words if own else claim.all_words
     text = (claim.question if claim.bare else f"{claim.text}\n{claim.question}").lower()
-    found = [_series(group, words, text) for group in groups.values()]
-    found += [_series(group, words, text) for row in rows.values() if (group := _across(row, words))]
-    kept = [each for each in found if each.matched]
-    return sorted(kept, key=lambda each: (-each.score, each.missing, each.facts[0].cell or (0, 0)))
+    named = [group for group in groups.values() if matched(group[0], words)]
+    named += [group for row in rows.values() if (group := _across(row, words)) and matched(group[0], words)]
+    found = [_series(group, words, text) for group in named]
+    return sorted(found, key=lambda each: (-each.score, each.missing, each.facts[0].cell or (0, 0)))
 
 
 def _series(group: Sequence[Fact], words: frozenset[str], text: str) -> Series:

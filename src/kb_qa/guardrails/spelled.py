@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from kb_qa.guardrails import numerals, traits
+from kb_qa.guardrails import numerals
 from kb_qa.guardrails.affixes import suffix_at
 from kb_qa.guardrails.measures import GENERIC_COUNTERS
 from kb_qa.guardrails.quantities import CONTEXT, ONE, Quantity, amend
@@ -60,15 +60,14 @@ _NOT_YEAR_ONE = frozenset("上这那每同前后新近某任有第当统")
 _WEEKDAY = re.compile("(?:周|星期|礼拜)$")
 
 
-def chinese(bits: int, text: str) -> Iterator[Quantity]:
+def chinese(text: str) -> Iterator[Quantity]:
     """`百分之五`, `三分之二`, `翻一番`, `第三`, `数百万`, in the order in which they own a span."""
     if "分之" in text or "百分百" in text:
         yield from _shares(text)
-    if bits & (traits.TURN | traits.HALF_MARK):
-        yield from map(_doubling, _DOUBLING.finditer(text))
-    if bits & traits.ORDINAL_MARK:
+    yield from map(_doubling, _DOUBLING.finditer(text))
+    if "第" in text:
         yield from _ordinals(text)
-    if bits & traits.VAGUE and _MAY_BE_VAGUE.search(text):
+    if _MAY_BE_VAGUE.search(text):
         for match in _VAGUE_CJK.finditer(text):
             yield _vague(text, *match.span())
 
@@ -280,4 +279,4 @@ def _is_number(text: str, start: int, end: int) -> bool:
         return bool(unit or (_YEAR_ONE.match(text, end) and before[-1:] not in _NOT_YEAR_ONE))
     if len(printed) > 1 and (not set(printed).isdisjoint(_M + "点廿卅") or len(printed) > 2):
         return True
-    return suffix_at(text, end) is not None and printed not in {"零", "〇"}
+    return suffix_at(text, end) is not None and printed not in {"零", "〇", "○"}

@@ -30,11 +30,11 @@ def _between(*ranges: str) -> str:
 
 _SUPERSCRIPTS = f"⁰¹²³{_between('⁴⁹')}"
 _CIRCLED = _between("①⓿", "㉑㊿", "❶➓")
-_CHINESE_DIGITS = "零一二三四五六七八九〇壹贰叁肆伍陆柒捌玖拾佰仟两廿卅十百千万亿兆"
+_CHINESE_DIGITS = "零一二三四五六七八九〇壹贰弍叁叄肆伍陆柒捌玖拾佰仟两廿卅十百千万亿兆"
 _CHARACTERS: tuple[tuple[int, str], ...] = (
     (DIGIT, string.digits),
     (NUMERAL, f"{_CHINESE_DIGITS}半翻第"),
-    (CHINESE_DIGIT, f"{_CHINESE_DIGITS}○弍叄"),
+    (CHINESE_DIGIT, _CHINESE_DIGITS),
     (LOWERED, _between("₀₉")),
     (MARK, f"[【{_CIRCLED}"),
     (RAISED, _SUPERSCRIPTS),

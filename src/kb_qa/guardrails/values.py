@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import Literal
 
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.periods import parts_of
-from kb_qa.guardrails.quantities import CONTEXT, ONE, Kind, Quantity, plain
+from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Kind, Quantity, plain
 
 Agreement = Literal["", "exact", "rounded", "converted"]
 Objection = Literal["", "kind", "value", "false_precision", "currency", "bound", "scale", "ambiguous"]
@@ -73,6 +74,8 @@ def rounds_to(value: Decimal, claimed: Decimal, quantum: Decimal) -> bool:
     """Whether `value`, printed at `quantum`, is `claimed`: half-up or half-even (GB/T 8170)."""
     if quantum <= 0:
         return value == claimed
+    if abs(CONTEXT.subtract(value, claimed)) > quantum:
+        return False
     places = CONTEXT.divide(value, quantum)
     wanted = CONTEXT.divide(claimed, quantum)
     if abs(places) >= Decimal(10) ** 30:
@@ -131,32 +134,37 @@ def _converted(claim: Quantity, fact: Fact) -> tuple[Decimal, Decimal] | None:
 
 def _agreement(claim: Quantity, fact: Fact, value: Decimal, quantum: Decimal) -> Comparison:
     claimed = claim.value if isinstance(claim.value, Decimal) else Decimal(0)
-    raised = _RAISED.search(claim.raw)
+    raised = None if claim.raw.isascii() else _RAISED.search(claim.raw)
     if raised and raised[0] not in fact.quantity.raw:
         return _VALUE  # `2⁵` may be 2 with a note, or 32
     value, wanted = abs(value), abs(claimed)
-    known = {value, *(abs(each) for each in fact.quantity.readings)}
-    sure = all(abs(each) in known for each in claim.readings)
     factor_changed = claim.kind != fact.quantity.kind and claim.kind == "percent"
-    if wanted in known and sure:
+    if _is_known(claim, fact, value, wanted):
         return _bounded(claim, fact.quantity, "converted" if factor_changed else "exact")
     if claim.bound and claim.bound != fact.quantity.bound:
         return _within_bound(claim, wanted, value) if not fact.quantity.bound else _VALUE
     place = printed_quantum(claim)
     if place > quantum and not claim.readings:
-        loose = place > claim.quantum and abs(CONTEXT.subtract(value, wanted)) > CONTEXT.multiply(value, _NEAR)
+        apart = abs(CONTEXT.subtract(value, wanted))
+        if apart > place:
+            return _VALUE
+        loose = place > claim.quantum and apart > CONTEXT.multiply(value, _NEAR)
         if rounds_to(value, wanted, place) and not loose:
             return _bounded(claim, fact.quantity, "converted" if factor_changed else "rounded")
         return _VALUE
-    if place < quantum and rounds_to(wanted, value, quantum):
+    if place < quantum and abs(CONTEXT.subtract(value, wanted)) <= quantum and rounds_to(wanted, value, quantum):
         return Comparison(objection="false_precision")
-    if value and wanted and _is_power_of_ten(CONTEXT.divide(wanted, value)):
-        return Comparison(objection="scale")
+    if value and CONTEXT.scaleb(value, wanted.adjusted() - value.adjusted()) == wanted:
+        return Comparison(objection="scale")  # a power of ten apart
     return _VALUE
 
 
-def _is_power_of_ten(ratio: Decimal) -> bool:
-    return CONTEXT.normalize(ratio).as_tuple().digits == (1,)
+def _is_known(claim: Quantity, fact: Fact, value: Decimal, wanted: Decimal) -> bool:
+    """Whether the sizes are equal: for one reading of the fact's print, and for all of the claim's."""
+    if not claim.readings and not fact.quantity.readings:
+        return wanted == value
+    known = {value, *(abs(each) for each in fact.quantity.readings)}
+    return wanted in known and all(abs(each) in known for each in claim.readings)
 
 
 def _bounded(claim: Quantity, printed: Quantity, agreement: Agreement) -> Comparison:
@@ -182,13 +190,15 @@ def _within_bound(claim: Quantity, limit: Decimal, value: Decimal) -> Comparison
     return Comparison("rounded") if holds and near and value else _VALUE
 
 
-def _fraction(quantity: Quantity) -> str:
+@lru_cache(maxsize=4096)
+def _fraction(value: Decimal | str) -> str:
     """`1/4` is what 四分之一 says; a fraction that does not end stays one."""
-    above, slash, below = quantity.shown_value.partition("/")
+    shown = value if isinstance(value, str) else plain(value)
+    above, slash, below = shown.partition("/")
     if not slash or not (above.isdigit() and below.isdigit()) or not int(below):
-        return quantity.shown_value
+        return shown
     percent = CONTEXT.divide(CONTEXT.multiply(Decimal(above), _HUNDRED), Decimal(below))
-    return plain(percent) if percent == CONTEXT.quantize(percent, Decimal("0.0001")) else quantity.shown_value
+    return plain(percent) if percent == CONTEXT.quantize(percent, Decimal("0.0001")) else shown
 
 
 def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
@@ -196,7 +206,9 @@ def _compared_ranges(claim: Quantity, printed: Quantity) -> Comparison:
     if claim.kind == "duration" and claim.raw.endswith("日") and printed.kind in {"date", "monthday"}:
         # `13日` for 10月13日: coarser than the fact (V10)
         return Comparison("exact") if f"d{claim.shown_value:0>2}" in parts_of(printed) else _VALUE
-    same = _fraction(claim) == _fraction(printed)
+    if printed.kind in PERIOD_KINDS:
+        return _KIND
+    same = _fraction(claim.value) == _fraction(printed.value)
     if not same or not is_same_currency(claim.currency, printed.currency):
         return _VALUE
     return Comparison("exact") if claim.unit == printed.unit or not claim.unit else _KIND

@@ -14,6 +14,8 @@ _STOP = re.compile(
 )
 # `172项重大水利工程已有61项`: the counted noun is the first figure's, the verb begins the next one's words
 _STOP_HAN = re.compile(f"{_STOP.pattern}|[已有为是达将在占了其共]")
+_PART = re.compile(r"(?ai)其中|\bof (?:which|whom|these|them|those)\b|\bincluding\b|\bamong (?:which|them|these)\b")
+_LEAD = re.compile("([^:：。]{1,60})[:：]")
 _RESPECTIVELY = re.compile(r"(?ai)\brespectively\b|\brespective\b|分别|依次")
 _SPAN = re.compile(r"(?ai)(?:between|from|从|由|自)?\s*\x00{4,}\s*(?:and|to|through|至|到|和|[-–—,、])\s*\x00{4,}")
 _PARTS = re.compile(r"(?ai)\s*(?:[,，、;；]\s*(?:and\s+)?|\band\b|和|与|及|以及)\s*")
@@ -61,13 +63,19 @@ def windows(text: str, quantities: Sequence[Quantity]) -> dict[int, Window]:
         # `between 2023 and 2024` is one place: its `and` ends no window
         blank = blank[: match.start()] + "~" * len(match[0]) + blank[match.end() :]
     found: dict[int, Window] = {}
-    left = 0
+    lead = _LEAD.match(undated, 0, figures[0].start)
+    shared = lead[1] if lead else ""  # `加班费：工作日1.5倍，休息日2倍`: all of them are of what the colon announces
+    left, whole = 0, ""
     for index, figure in enumerate(figures):
         last = index + 1 == len(figures)
         limit = len(text) if last else figures[index + 1].start
         stop = (_STOP_HAN if han else _STOP).search(blank, figure.end, limit)
         right = stop.start() if stop else (limit if last or not han else figure.end)
         said = f"{undated[left : figure.start]} {undated[figure.end : right]}"
+        if index and _PART.search(blank, left, figure.start):
+            said = f"{whole} {said}"
+        else:
+            whole = said = f"{shared} {said}" if index else said
         own = tuple(parts for each, parts in periods if left <= each.start < right)
         found[figure.start] = Window(_without(said), own)
         left = right

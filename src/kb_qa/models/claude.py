@@ -46,8 +46,6 @@ class ClaudeModel:
     `places` finds the quotes of whole PDFs; without it they are dropped.
     """
 
-    reads_files = True
-
     def __init__(
         self,
         options: ModelOptions,
@@ -69,6 +67,10 @@ class ClaudeModel:
     @property
     def id(self) -> str:
         return self._options.model_id
+
+    @property
+    def file_window(self) -> int:
+        return self._options.window
 
     async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:
         whole = context.whole

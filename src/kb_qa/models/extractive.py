@@ -88,7 +88,7 @@ class ExtractiveModel:
         self._cross_language = cross_language
         self._with_code = with_code
 
-    reads_files = False
+    file_window = 0
 
     @property
     def id(self) -> str:

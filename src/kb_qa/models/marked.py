@@ -6,6 +6,7 @@ A marker names a material; which of the material's blocks bear the sentence out 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import aclosing
 
@@ -22,7 +23,7 @@ from kb_qa.models.replies import RefusalWatch
 from kb_qa.models.requests import Beside, ModelOptions, marked_request
 from kb_qa.models.upstream import Upstream
 from kb_qa.prompts import ledger_texts
-from kb_qa.terms import terms
+from kb_qa.terms import inverse_frequency, terms
 
 _QUOTATION = re.compile(r"“([^“”]{4,400})”|\"([^\"\n]{4,400})\"|「([^「」]{2,400})」|『([^『』]{2,400})』")
 _CLOSE_TO_BEST = 0.75
@@ -32,7 +33,7 @@ _LEAST_SHARE = 0.2  # of a sentence's terms that a block in its language must ho
 class MarkersModel:
     """Sentence by sentence: one with a marker is cited, one without is not."""
 
-    reads_files = False
+    file_window = 0
 
     def __init__(self, options: ModelOptions, upstream: Upstream) -> None:
         self._options = options
@@ -116,27 +117,28 @@ class MarkedSentences:
 
 
 def bearing_blocks(sentence: str, material: Material) -> Sequence[int]:
-    """The blocks of a material that a sentence can rest on: those that share most of what it says, figures first.
+    """The blocks of a material that a sentence can rest on: those that share most of what it says, and, for a figure
+    that none of them prints, the first that does.
 
-    In another language no words are shared: then the blocks that print one of its figures, else all of the material.
+    Words that all the blocks share, such as a table's headers, count little. In another language no words are shared:
+    then the blocks that print its figures, else all of the material.
     """
     blocks = material.chunk.blocks
     wanted = frozenset(terms(sentence))
-    figures = [each.raw for each in lex(sentence) if each.role == "figure"]
-    printing = [index for index, block in enumerate(blocks) if any(is_printed(raw, _said(block)) for raw in figures)]
-    shares = [_share(wanted, frozenset(terms(_said(block)))) for block in blocks]
-    best = max(shares, default=0.0)
-    if best >= _LEAST_SHARE:
-        near = [index for index, share in enumerate(shares) if share >= _CLOSE_TO_BEST * best]
-        return sorted({*near, *printing})
-    if printing:
-        return printing
-    return range(len(blocks)) if language_of(sentence) != language_of(material.chunk.text) else ()
+    held = [wanted.intersection(terms(_said(block))) for block in blocks]
+    near: list[int] = []
+    if wanted and max(map(len, held), default=0) >= _LEAST_SHARE * len(wanted):
+        frequency = Counter(term for each in held for term in each)
+        weights = {term: inverse_frequency(count, len(blocks)) for term, count in frequency.items()}
+        scores = [sum(weights[term] for term in sorted(each)) for each in held]
+        near = [index for index, score in enumerate(scores) if score >= _CLOSE_TO_BEST * max(scores)]
+    for raw in (each.raw for each in lex(sentence) if each.role == "figure"):
+        if not any(is_printed(raw, _said(blocks[index])) for index in near):
+            near += next(([index] for index, block in enumerate(blocks) if is_printed(raw, _said(block))), [])
+    if not near and language_of(sentence) != language_of(material.chunk.text):
+        return range(len(blocks))
+    return sorted(near)
 
 
 def _said(block: Block) -> str:
     return block.labelled or block.text
-
-
-def _share(wanted: Collection[str], held: Collection[str]) -> float:
-    return sum(term in held for term in wanted) / len(wanted) if wanted else 0.0

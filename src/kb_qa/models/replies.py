@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TOKEN_KINDS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 HOUR_TOKENS = "cache_creation_1h_input_tokens"
+CHARACTERS_PER_TOKEN = 2  # between what Latin letters and Chinese characters take
 CUT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
 # A figure that may go on: its digits, and what may become its unit or scale.
 _OPEN_FIGURE = re.compile(r"[-−(]?[$€£¥]?\d[^\s，。；、！？!?;]{0,40}(?:[ \u00a0][^\s\d]{0,24})?\Z")
@@ -40,7 +41,7 @@ class ReplyReader:
         self.usage: dict[str, int] = {}
         self.message_id = ""
         self.dropped = 0
-        self.spoke = False  # whether any text came
+        self.heard = 0  # characters of text that came
         self.stop: ModelStop | None = None
         self._resolve = resolve
         self._reason = ""
@@ -48,6 +49,12 @@ class ReplyReader:
         self._has_text = False  # the open block has text
         self._cited: dict[Cited, None] = {}  # by the open block, or by one without text before it
         self._ended: dict[Cited, None] | None = None  # what the last block cites, its end still to be told
+
+    @property
+    def cut_usage(self) -> dict[str, int]:
+        """What is paid for of a reply that was cut: its last count of the output is that of its beginning."""
+        written = max(self.usage.get("output_tokens", 0), self.heard // CHARACTERS_PER_TOKEN)
+        return self.usage | {"output_tokens": written}
 
     def feed(self, event: Any) -> Iterator[ReplyEvent]:
         """An event of the SDK's stream, which does not validate: what nobody knows is passed over."""
@@ -91,7 +98,8 @@ class ReplyReader:
         if not text:
             return
         yield from self._end_span()
-        self.spoke = self._has_text = True
+        self.heard += len(text)
+        self._has_text = True
         text = self._held + text
         open_figure = _OPEN_FIGURE.search(text)
         certain = open_figure.start() if open_figure else len(text)

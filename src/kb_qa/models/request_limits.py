@@ -6,12 +6,11 @@ import json
 
 from kb_qa.answers import Language
 from kb_qa.errors import ModelTooLargeError
-from kb_qa.models.requests import MessagesRequest
+from kb_qa.models.requests import LARGE_WINDOW, MessagesRequest
 
 MOST_BYTES = 32 * 1024 * 1024
 MOST_PAGES = 600
 MOST_PAGES_OF_SMALL_WINDOWS = 100
-LARGE_WINDOW = 1_000_000  # tokens
 
 
 def page_limit(window: int) -> int:
@@ -24,9 +23,9 @@ def encoded_size(request: MessagesRequest) -> int:
     return len(json.dumps(request.body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
 
 
-def check_request(request: MessagesRequest, language: Language, *, window: int = LARGE_WINDOW) -> int:
+def check_request(request: MessagesRequest, language: Language) -> int:
     """The request's size in bytes. Raises ModelTooLargeError where it has more pages or bytes than the API takes."""
-    pages = page_limit(window)
+    pages = page_limit(request.window)
     if request.pdf_pages > pages:
         raise ModelTooLargeError(
             f"文档共 {request.pdf_pages} 页，模型一次最多接受 {pages} 页；请只选择需要的页"

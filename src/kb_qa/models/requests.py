@@ -18,19 +18,27 @@ from kb_qa.prompts import CAPTION_NOTES, MARKER_PROMPTS, SYSTEM_PROMPTS, defange
 CacheTtl = Literal["5m", "1h"]
 Json = dict[str, Any]
 
-_SECTION: Mapping[Language, str] = {"en": "Section: ", "zh": "章节："}
+_PLACE: Mapping[Language, str] = {"en": "From: ", "zh": "出处："}
 _NOTE: Mapping[Language, str] = {"en": "Note: ", "zh": "注意："}
+
+
+LARGE_WINDOW = 1_000_000  # tokens
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """`temperature` None and `effort` "" leave the model its own."""
+    """`temperature` None and `effort` "" leave the model its own. `name_sources`: file names stand in the prompt.
+
+    `window` is the model's, in tokens.
+    """
 
     model_id: str
     max_tokens: int = 4096
     cache_ttl: CacheTtl = "5m"
     temperature: float | None = None
     effort: str = ""
+    name_sources: bool = False
+    window: int = LARGE_WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +60,14 @@ WHOLE_PDF = SentDocument(0, ())  # holds the place of a whole PDF among the docu
 class MessagesRequest:
     """`body` is what the SDK's `messages.create` takes. `documents` and `results` are numbered as citations do it.
 
-    `pdf_pages` counts the pages of whole PDFs in it.
+    `pdf_pages` counts the pages of whole PDFs in it; `window` is the model's, in tokens.
     """
 
     body: Json
     documents: tuple[SentDocument, ...] = ()
     results: tuple[SentDocument, ...] = ()
     pdf_pages: int = 0
+    window: int = LARGE_WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +103,7 @@ def cited_request(
         blocks, places = _content(material, beside.pictures.get(material.number, ()))
         if any(place is not None for place in places):
             notes = beside.notes.get(material.number, ())
-            content.append(_document(material, blocks, _beside_text(material, notes, question.language)))
+            content.append(_document(material, blocks, _beside_text(material, notes, question.language, options)))
             sent.append(SentDocument(material.number, tuple(places)))
             content[-1] |= {"title": neutral_name(material.number, question.language)}
     if content:
@@ -102,7 +111,9 @@ def cited_request(
     system = [_text(SYSTEM_PROMPTS[question.language]) | {"cache_control": cache_mark(options)}]
     content += _ending(question, beside.instructions)
     pages = whole.pages if whole is not None and whole.is_pdf else 0
-    return MessagesRequest(_body(system, content, options), documents=tuple(sent), pdf_pages=pages)
+    return MessagesRequest(
+        _body(system, content, options), documents=tuple(sent), pdf_pages=pages, window=options.window
+    )
 
 
 def marked_request(
@@ -160,12 +171,12 @@ def _content(material: Material, pictures: Sequence[bytes]) -> tuple[list[Json],
     return content, places
 
 
-def _beside_text(material: Material, notes: Sequence[str], language: Language) -> str:
+def _beside_text(material: Material, notes: Sequence[str], language: Language, options: ModelOptions) -> str:
     """What gives the material its meaning and cannot be cited: its section, caption, unit line and notes."""
     chunk = material.chunk
-    path = section_path(chunk.section)
+    path = material.label if options.name_sources else section_path(chunk.section)
     lines = [line for line in chunk.prefix.splitlines() if line.strip() and line != " > ".join(chunk.section)]
-    said = [_SECTION[language] + path] if path else []
+    said = [_PLACE[language] + path] if path else []
     own = [CAPTION_NOTES[language]] if chunk.origin == "caption" else []
     return "\n".join(map(defanged, [*said, *lines, *(_NOTE[language] + note for note in (*own, *notes))]))
 

@@ -82,7 +82,7 @@ class Upstream:
                         wait = self._wait(reader, cause, attempt, language)
                     finally:
                         if reader.stop is None and reader.usage:  # a reply that was cut is paid for as well
-                            await asyncio.to_thread(self._accounts.settle, request, reader.usage, materials)
+                            await asyncio.to_thread(self._accounts.settle, request, reader.cut_usage, materials)
                     await asyncio.sleep(wait)
         finally:
             self._accounts.release(reserved)
@@ -125,7 +125,7 @@ class Upstream:
         usage = await asyncio.to_thread(self._accounts.settle, request, reader.usage, materials)
         if reader.dropped:
             log.warning("reply %s: %d citations point to nothing that was sent", reader.message_id, reader.dropped)
-        if not reader.spoke:
+        if not reader.heard:
             error = failure(ModelDeclinedError if reader.stop.stop_reason == "refusal" else ModelEmptyError, language)
             self._accounts.meter.add("model_calls", outcome=error.code)
             raise error
@@ -139,7 +139,7 @@ class Upstream:
         last = attempt >= self._connection.tries or not is_tried_again(error, cause)
         too_long = asked is not None and asked > self._connection.longest_wait
         detail = f"{type(cause).__name__}: {cause}"
-        if reader.spoke or last or too_long:
+        if reader.heard or last or too_long:
             self._accounts.meter.add("model_calls", outcome=error.code)
             log.warning("the model failed (%s, request %s): %.500s", error.code, error.upstream_id or "?", detail)
             raise error from cause

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header
 from starlette.responses import Response
 
 from kb_qa.errors import InputError, MissingIndexError
+from kb_qa.figure_events import outcome_of_events
 from kb_qa.listing import hit_line
 from kb_qa.marks import answer_text
 from kb_qa.protocols import Library
@@ -60,6 +61,7 @@ async def stored_answer(answer_id: str, parts: UsedParts) -> Response:
             "question": data.get("start", {}).get("question", ""),
             "text": answer_text(events),
             "complete": bool(data.get("end", {}).get("complete", False)) and "error" not in data,
+            "outcome": outcome_of_events(events),
             "events": [{"id": event.id, "event": event.event, "data": shown_event(event)} for event in events],
         }
     )

@@ -172,7 +172,7 @@ class ScriptedModel:
 
     replies: list[Sequence[ModelEvent | Exception]]
     id: str = "scripted"
-    reads_files: bool = False
+    file_window: int = 0
     asked: list[tuple[Question, Context]] = field(default_factory=list)
 
     async def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]:

@@ -12,18 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
-
 from kb_qa.testing.prompt_cache import PromptCache, count
 from kb_qa.testing.replies import HttpFault, Reply, error_json, frame, frames, message_json, said
 from kb_qa.testing.request_rules import MOST_BYTES, problem_of
+from kb_qa.testing.serving import serving
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Scripted = Reply | HttpFault | Callable[[Mapping[str, Any]], Reply | HttpFault]
 
-START_SECONDS = 10.0
 MODELS = {"claude-sonnet-5-5": 1_000_000, "claude-haiku-5-5": 200_000}
 _FILE_NAME = re.compile(rb'filename="([^"]*)"')
 
@@ -191,24 +189,12 @@ class ScriptedMessagesAPI:
 def scripted_messages_api(*replies: Scripted, **fields: Any) -> Iterator[ScriptedMessagesAPI]:
     """The API behind a uvicorn of its own on a free port; `url` is its base URL."""
     api = ScriptedMessagesAPI(list(replies), **fields)
-    config = uvicorn.Config(
-        api, host="127.0.0.1", port=0, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, name="scripted-messages-api")
-    thread.start()
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while not server.started:
-            if time.monotonic() > deadline or not thread.is_alive():
-                raise RuntimeError("the scripted Messages API did not start")
-            time.sleep(0.005)
-        api.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-        yield api
-    finally:
-        api.stopping.set()
-        server.should_exit = True
-        thread.join(START_SECONDS)
+    with serving(api, log_level="critical", lifespan="off") as url:
+        api.url = url
+        try:
+            yield api
+        finally:
+            api.stopping.set()
 
 
 def _start(status: int, content_type: str, headers: Mapping[str, str], number: int) -> Message:

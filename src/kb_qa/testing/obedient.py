@@ -92,7 +92,7 @@ def _from_text(request: Mapping[str, Any]) -> Iterator[_Passage]:
     text = "\n".join(str(block.get("text", "")) for block in _user_blocks(request)[:-1])
     places = list(_MARKER_TEXT.finditer(text))
     ends = [place.start() for place in places[1:]] + [len(text)]
-    for place, end in zip(places, ends, strict=True):
+    for place, end in zip(places, ends, strict=False):  # without places there is still an end
         for index, line in enumerate(text[place.end() : end].strip().splitlines()):
             yield _Passage(int(place[1] or place[2]) - 1, index, line)
 

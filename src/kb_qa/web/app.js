@@ -14,15 +14,20 @@ let drawing = 0;
 
 function emptyAnswer() {
   // Spans count characters (code points), JavaScript's strings count UTF-16 units: hence the array.
-  return { letters: [], citations: [], figures: [], sources: [], withheld: [], refusal: null, end: null, error: null };
+  return { policy: "strict", letters: [], citations: [], figures: [], uncited: [], sources: [], withheld: [], refusal: null, end: null, error: null };
 }
 
 const RECEIVED = {
-  start: (data) => { keepSession(data.session_id); showUnderstood(data); },
+  start: (data) => {
+    answer.policy = String(data.policy ?? "strict");
+    keepSession(data.session_id);
+    showUnderstood(data);
+  },
   sources: (data) => { answer.sources = data.sources ?? []; },
   delta: (data) => { answer.letters.push(...Array.from(String(data.text ?? ""))); status(labels.writing); },
   citation: (data) => { answer.citations.push(data); if (answer.citations.length === 1) showCitation(data); },
   figure: (data) => { answer.figures.push(data); },
+  uncited: (data) => { answer.uncited.push(data); },
   withheld: (data) => { answer.withheld.push(data); },
   refusal: (data) => { answer.refusal = data; },
   end: (data) => { answer.end = data; },
@@ -89,13 +94,16 @@ function insertions(length) {
   const withheld = answer.withheld.map((item) => ({
     at: item.at ?? length, rank: 1, make: () => node("span", "withheld", item.text),
   }));
+  const uncited = answer.uncited.map((item) => ({
+    at: item.end, rank: 1, make: () => node("span", "uncited", String(item.text ?? "").trim()),
+  }));
   const figures = answer.figures
     .map((figure, index) => ({
       at: figure.start, covers: figure.end, rank: 2,
       make: () => figureNode(figure, index, answer.letters.slice(figure.start, figure.end).join("")),
     }))
     .filter(({ at, covers }) => at < covers && covers <= length);
-  return [...chips, ...withheld, ...figures].sort((a, b) => a.at - b.at || a.rank - b.rank);
+  return [...chips, ...uncited, ...withheld, ...figures].sort((a, b) => a.at - b.at || a.rank - b.rank);
 }
 
 // A claim that rests twice on the very same words shows their number once.
@@ -111,13 +119,20 @@ function chip(citation, index) {
   return opens(made, `citation-${index}`, () => showCitation(citation));
 }
 
+const SUPPORTED = new Set([
+  "exact", "rounded", "converted", "counted", "derived", "corrected", "question_echo", "exempt",
+]);
+
+// Printed figures lead to their spot, computed ones to their formula; those without support say why, where the policy
+// lets them stand.
 function figureNode(figure, index, text) {
-  const support = figure.support?.find((place) => place.page);
-  if (!support && figure.status !== "unsupported") return node("span", "", text);
-  const made = node("button", `figure ${figure.status === "unsupported" ? "unsupported" : ""}`, text);
+  const refused = !SUPPORTED.has(figure.status) && answer.policy !== "off";
+  const kind = refused ? "unsupported" : figure.derivation ? "derived" : "";
+  if (!kind && !figure.support?.some((place) => place.page)) return node("span", "", text);
+  const made = node("button", `figure ${kind}`, text);
   made.type = "button";
-  made.title = labels.figure(text);
-  return opens(made, `figure-${index}`, () => showFigure(figure, support));
+  made.title = figure.derivation ? labels.formula(text) : labels.figure(text);
+  return opens(made, `figure-${index}`, () => showFigure(figure));
 }
 
 // The spot is shown on click and focus at once, on hover when the pointer rests.

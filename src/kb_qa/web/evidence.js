@@ -21,21 +21,64 @@ export function showSource(source) {
   showEvidence({ label: source.label, quote: source.text, places: source.regions ?? [], documentId: source.document_id });
 }
 
-export function showFigure(figure, support) {
-  const label = support ? `${figure.raw} · P${support.page}` : String(figure.raw);
-  const quote = support ? support.printed : figure.reason;
-  showEvidence({ label, quote, places: support ? [support] : [], documentId: support?.document_id });
+// A computed figure shows its formula and its operands; one without support, why, and what the words fit better.
+export function showFigure(figure) {
+  const { derivation, reason } = figure;
+  if (derivation) return showDerived(figure, derivation);
+  const places = figure.support?.length ? figure.support : (reason?.nearest ?? []);
+  showPlace(figure.raw, places[0], figure.support?.length ? "" : reason?.detail);
+}
+
+function showPlace(raw, place, detail) {
+  const words = [raw, place?.row && placeName(place), place?.page && `P${place.page}`];
+  showEvidence({
+    label: words.filter(Boolean).join(" · "), quote: detail || place?.printed,
+    places: place ? [place] : [], documentId: place?.document_id,
+  });
+}
+
+function showDerived(figure, derivation) {
+  const operands = derivation.places ?? [];
+  showEvidence({
+    label: `ƒ ${figure.raw}`, quote: "", places: operands.slice(0, 1), documentId: operands[0]?.document_id,
+    formula: `${figure.raw} = ${String(derivation.shown ?? "").split("; ")[0]}`, operands,
+  });
+}
+
+function placeName(place) {
+  return [place.row, place.col].filter(Boolean).join(" × ");
+}
+
+function operandNode(place, all) {
+  const made = node("button", "operand", String(place.printed ?? "").trim());
+  made.type = "button";
+  made.title = [placeName(place), place.page && `P${place.page}`].filter(Boolean).join(" · ");
+  made.append(node("small", "", ` ${made.title}`));
+  made.addEventListener("click", () => {
+    showPictures([place], place.document_id, made.title);
+    for (const other of all()) other.setAttribute("aria-pressed", String(other === made));
+  });
+  return made;
 }
 
 // `places` are {page, bbox, rects} in points; rects are what is marked, the bbox where there are none.
-function showEvidence({ label, quote, places, documentId }) {
-  const known = /^[0-9a-f]{64}$/.test(documentId ?? "");
-  const pictured = known ? places.filter((place) => isPage(place.page) && isBox(place.bbox)).slice(0, MAX_PICTURES) : [];
-  const first = known ? places.find((place) => isPage(place.page)) : undefined;
+function showEvidence({ label, quote, places, documentId, formula = "", operands = [] }) {
   $("evidence").hidden = false;
   $("evidence-label").textContent = String(label ?? "");
   $("evidence-quote").textContent = String(quote ?? "");
   $("evidence-quote").hidden = !quote;
+  $("evidence-formula").textContent = formula;
+  $("evidence-formula").hidden = !formula;
+  const chips = () => $("evidence-operands").children;
+  $("evidence-operands").replaceChildren(...operands.map((place) => operandNode(place, chips)));
+  $("evidence-operands").hidden = operands.length === 0;
+  showPictures(places, documentId, label);
+}
+
+function showPictures(places, documentId, label) {
+  const known = /^[0-9a-f]{64}$/.test(documentId ?? "");
+  const pictured = known ? places.filter((place) => isPage(place.page) && isBox(place.bbox)).slice(0, MAX_PICTURES) : [];
+  const first = known ? places.find((place) => isPage(place.page)) : undefined;
   $("evidence-missing").textContent = labels.noPicture;
   $("evidence-missing").hidden = pictured.length > 0;
   $("evidence-pictures").replaceChildren(...pictured.map((place) => pictureNode(place, documentId, label)));

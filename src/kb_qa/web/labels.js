@@ -16,6 +16,7 @@ const LABELS = {
     failed: "The answer could not be completed", cut: "The answer was cut off and is not complete.",
     retry: "Trying again may help.", request: "Request", pages: (n) => (n === 1 ? "1 page" : `${n} pages`),
     citation: (n, label) => `Citation ${n}: ${label}`, figure: (raw) => `Where ${raw} is printed`,
+    formula: (raw) => `How ${raw} was computed`,
     picture: (label) => `Picture of the cited spot, ${label}`,
     states: { ready: "ready", quarantined: "set aside", received: "waiting", stored: "waiting" }, busy: "being read",
     exampleQuestions: [
@@ -37,6 +38,7 @@ const LABELS = {
     failed: "答案未能完成", cut: "答案被截断，并不完整。",
     retry: "可以稍后重试。", request: "请求编号", pages: (n) => `${n} 页`,
     citation: (n, label) => `引用 ${n}：${label}`, figure: (raw) => `${raw} 的出处`,
+    formula: (raw) => `${raw} 的算式`,
     picture: (label) => `引用位置的图片，${label}`,
     states: { ready: "可查询", quarantined: "已隔离", received: "等待中", stored: "等待中" }, busy: "处理中",
     exampleQuestions: ["P5的基本工资是多少？", "公司2025年的营业收入是多少？", "P9的基本工资是多少？"],
