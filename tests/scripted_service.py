@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_qa.answers import AnswerEvent, Filters, Hit
+from kb_qa.answers import AnswerEvent, Decision, Filters, Hit
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
+from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.marks import MarkedClaim
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
@@ -98,6 +99,7 @@ class ScriptedLibrary:
         default_factory=lambda: {(DOCUMENT, number): Page(number, 600, 800) for number in (1, 2)}
     )
     answers: dict[str, Sequence[AnswerEvent]] = field(default_factory=dict)
+    decided: list[Decision] = field(default_factory=list)
 
     def is_empty(self) -> bool:
         return not any(record.state == "ready" for record in self.documents())
@@ -111,6 +113,9 @@ class ScriptedLibrary:
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
 
+    def decisions(self, answer_id: str = "") -> Sequence[Decision]:
+        return [each for each in self.decided if answer_id in ("", each.answer_id)]
+
 
 @dataclass
 class ScriptedKnowledgeBase:
@@ -120,6 +125,7 @@ class ScriptedKnowledgeBase:
     library: ScriptedLibrary = field(default_factory=ScriptedLibrary)
     originals: Mapping[str, Path] = field(default_factory=dict)
     hits: Sequence[Hit] = ()
+    policy: Policy = STRICT
     asked: list[tuple[str, Filters, str]] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     wholes: list[str] = field(default_factory=list)

@@ -63,6 +63,14 @@ def test_places_that_agree_are_no_conflict() -> None:
     assert not is_conflict(found)
 
 
+def test_a_quoted_cell_has_the_scale_of_its_table() -> None:
+    """The answer repeats the row, `4,132`, under its unit line: 4.13 billion in a letter is the same."""
+    said = claim("Net revenue: 4,132 in 2024.")
+    own = [fact for fact in facts(REPORT) if fact.printed == "4,132"]
+    found = tellings(subject_of_fact(own[0]), said, facts(REPORT, LETTER, PRESS), own)
+    assert shown(found) == {"4,132": (True, False), "$4.13 billion": (True, False), "4,123": (False, True)}
+
+
 def test_another_segment_is_shown_and_no_conflict() -> None:
     """The same labels under another caption tell another thing: side by side, not against each other."""
     said = claim("Net revenue was $4,132 million in 2024.")

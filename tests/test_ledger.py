@@ -129,13 +129,14 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             *(("elements", "described_by"), ("chunks", "described_by")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        connection.executescript("DROP TABLE decisions; DROP TABLE captions; PRAGMA user_version = 1")
+        connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
     for _ in range(2):  # and once more finds nothing to do
         with Ledger.open(tmp_path, create=False) as opened:
             element_id = f"{sha('old')[:8]}-e0"
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
             assert opened.decisions() == []
+            assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None
 
 

@@ -101,7 +101,7 @@ def test_each_sample_question_is_answered_from_its_place(service: httpx.Client, 
     assert [region["page"] for region in citation["regions"]] == ([question["page"]] if question["page"] else [])
     assert {figure["status"] for figure in answer.of("figure")} <= {"exact", "exempt", "question_echo"}
     end = {"complete": True, "stop_reason": "end_turn", "truncated": False, "refused": False, "withheld": 0}
-    assert answer.events[-1][1] == end
+    assert answer.events[-1][1].items() >= end.items()
 
 
 @pytest.mark.parametrize("question", REFUSED, ids=lambda question: question["id"])

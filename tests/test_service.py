@@ -594,7 +594,10 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/answers/{answer_id}/citations",
         "GET /v1/answers/{answer_id}/citations/{n}/region.png",
         "GET /v1/answers/{answer_id}/events",
+        "GET /v1/answers/{answer_id}/figures",
+        "GET /v1/answers/{answer_id}/figures/{n}",
         "GET /v1/answers/{answer_id}/highlighted.pdf",
+        "GET /v1/decisions",
         "GET /v1/documents",
         "GET /v1/documents/{document_id}",
         "GET /v1/documents/{document_id}/file",
@@ -602,6 +605,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/documents/{document_id}/pages/{number}/region.png",
         "POST /v1/ask",
         "POST /v1/search",
+        "PUT /v1/answers/{answer_id}/figures/{n}/decision",
     ]
 
 

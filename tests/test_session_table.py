@@ -11,7 +11,7 @@ import pytest
 from kb_qa import session_table
 from kb_qa.answers import Filters, Turn
 from kb_qa.ledger import Ledger
-from kb_qa.schema import FILE_NAME, SCHEMA_VERSION
+from kb_qa.schema import FILE_NAME
 
 
 def turn(text: str, **changed: object) -> Turn:
@@ -70,18 +70,3 @@ def test_turns_written_at_once_have_an_order(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert [each.ordinal for each in ledger.turns("s", 20)] == list(range(1, 9))
-
-
-def test_a_ledger_of_an_older_schema_gets_the_table(tmp_path: Path) -> None:
-    """What stood in it stays; the next opening adds what is new."""
-    with Ledger.open(tmp_path, create=True) as ledger:
-        ledger.save_answer("a", "q", ())
-    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
-        for table in ("elements", "chunks"):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN described_by")
-        connection.executescript("DROP TABLE turns; PRAGMA user_version = 2;")
-    with Ledger.open(tmp_path, create=False) as ledger:
-        ledger.add_turn("s", turn("q"))
-        assert ledger.answer("a") == ()
-    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from kb_qa.answers import AnswerEvent
 from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError
+from kb_qa.evidence import element_facts
 from kb_qa.geometry import Region, union_of
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.claims import asked_of, claims_of
 from kb_qa.guardrails.disputes import Telling, is_conflict, subject_of_claim, subject_of_fact, tellings
-from kb_qa.guardrails.fact_records import unpack_facts
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.units import split_units
 from kb_qa.marks import Data, answer_text, figures_of
 from kb_qa.protocols import Library
@@ -43,21 +44,21 @@ class Dispute:
     places: tuple[Place, ...]
 
 
-def dispute(library: Library, events: Sequence[AnswerEvent], n: int) -> Dispute:
+def dispute(library: Library, events: Sequence[AnswerEvent], n: int, policy: Policy = STRICT) -> Dispute:
     """Figure `n` (the ordinal, from 1, of its event) with all places of its measure. Blocking: it searches.
 
     Raises NotFoundError where the answer has no such figure.
     """
     figure = figure_of(events, n)
-    claim = _claim(events, figure)
+    claim = _claim(events, figure, policy)
     if claim is None:
         return Dispute(figure, conflict=False, places=())
-    own = _own_facts(library, figure)
+    own = _own_facts(library, figure, policy)
     subject = subject_of_fact(own[0]) if own else subject_of_claim(claim)
     sources = {str(each["document_id"]): str(each["document"]) for each in _sources(events)}
     chunks = _chunks(library, _words(own, claim))
     sources |= {chunk.document_id: chunk.source for chunk in chunks}
-    found = tellings(subject, claim, _facts(library, chunks, own))
+    found = tellings(subject, claim, _facts(library, chunks, own, policy), own)
     places = [_place(library, each, sources.get(each.fact.document_id, ""), own) for each in found]
     return Dispute(figure, is_conflict(found), tuple(sorted(places, key=_order)))
 
@@ -70,15 +71,17 @@ def figure_of(events: Sequence[AnswerEvent], n: int) -> Data:
     return figures[n - 1]
 
 
-def _claim(events: Sequence[AnswerEvent], figure: Data) -> Claim | None:
+def _claim(events: Sequence[AnswerEvent], figure: Data, policy: Policy) -> Claim | None:
     """What the figure's sentence says of it; None where it claims nothing (a list number, a year)."""
     text = answer_text(events)
-    question = str(events[0].data.get("question", ""))
+    question = str(events[0].data.get("standalone") or events[0].data.get("question", ""))
     start, end = next(
         ((start, end) for start, end in split_units(text) if start <= figure["start"] < end), (0, len(text))
     )
     sentence = text[start:end]
-    return claims_of(sentence, lex(sentence), asked_of(question)).get(figure["start"] - start)
+    return claims_of(sentence, lex(sentence), asked_of(question, aliases=policy.aliases), aliases=policy.aliases).get(
+        figure["start"] - start
+    )
 
 
 def _sources(events: Sequence[AnswerEvent]) -> Sequence[Data]:
@@ -90,10 +93,10 @@ def _listed(data: Mapping[str, object], name: str) -> Sequence[Data]:
     return found if isinstance(found, list | tuple) else ()
 
 
-def _own_facts(library: Library, figure: Data) -> list[Fact]:
+def _own_facts(library: Library, figure: Data, policy: Policy) -> list[Fact]:
     """The facts that support the figure: of its elements, those printed so at its places."""
     supports = _listed(figure, "support")
-    facts = _read(library, [str(each["element"]) for each in supports])
+    facts = element_facts({str(each["element"]): None for each in supports}, library, policy)
     return [
         fact
         for each in supports
@@ -111,19 +114,10 @@ def _chunks(library: Library, words: str) -> Sequence[Chunk]:
     return list(library.chunks([match.id for match in matches]).values())
 
 
-def _facts(library: Library, chunks: Sequence[Chunk], own: Sequence[Fact]) -> Iterable[Fact]:
-    elements = dict.fromkeys(block.element_id for chunk in chunks for block in chunk.blocks)
-    elements |= dict.fromkeys(fact.element_id for fact in own)
-    facts = _read(library, tuple(elements))
-    return (fact for element_id in elements for fact in facts.get(element_id, ()))
-
-
-def _read(library: Library, element_ids: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
-    return {
-        element_id: unpack_facts(stored.packed)
-        for element_id, stored in library.facts(element_ids).items()
-        if stored.packed is not None
-    }
+def _facts(library: Library, chunks: Sequence[Chunk], own: Sequence[Fact], policy: Policy) -> Iterable[Fact]:
+    elements: dict[str, Chunk | None] = {block.element_id: chunk for chunk in chunks for block in chunk.blocks}
+    elements |= {fact.element_id: elements.get(fact.element_id) for fact in own}
+    return (fact for facts in element_facts(elements, library, policy).values() for fact in facts)
 
 
 def _place(library: Library, telling: Telling, source: str, own: Sequence[Fact]) -> Place:

@@ -24,10 +24,13 @@ def materials_of_context(context: Context, library: Library, policy: Policy) -> 
     for material in context.materials:
         for block in material.chunk.blocks:
             chunks.setdefault(block.element_id, material.chunk)
-    return answer_materials(context, _facts(chunks, library, policy))
+    return answer_materials(context, element_facts(chunks, library, policy))
 
 
-def _facts(chunks: Mapping[str, Chunk], library: Library, policy: Policy) -> Mapping[str, Sequence[Fact]]:
+def element_facts(
+    chunks: Mapping[str, Chunk] | Mapping[str, Chunk | None], library: Library, policy: Policy
+) -> Mapping[str, Sequence[Fact]]:
+    """The facts of whole elements, by element id; each with a chunk of it where one is at hand. Blocking."""
     stored = library.facts([*chunks])
     reading = reading_of(policy.aliases)
     facts: dict[str, Sequence[Fact]] = {}
@@ -46,11 +49,11 @@ def _unpacked(packed: bytes) -> tuple[Fact, ...]:
     return unpack_facts(packed)
 
 
-def _read_now(element_id: str, chunk: Chunk, library: Library, *, locale: str, policy: Policy) -> Sequence[Fact]:
+def _read_now(element_id: str, chunk: Chunk | None, library: Library, *, locale: str, policy: Policy) -> Sequence[Fact]:
     """A table's unit line travels in its chunk; a lost element is what its blocks say."""
     element = library.element(element_id)
-    around = tuple(chunk.prefix.splitlines())
-    elements = [element] if element is not None else _of_blocks(element_id, chunk)
+    around = tuple(chunk.prefix.splitlines()) if chunk is not None else ()
+    elements = [element] if element is not None else _of_blocks(element_id, chunk) if chunk is not None else []
     locale = locale or locale_of("\n".join(each.text for each in elements))
     return [fact for each in elements for fact in _facts_of(each, around, locale, policy.aliases)]
 

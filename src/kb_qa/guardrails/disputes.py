@@ -67,16 +67,26 @@ def subject_of_claim(claim: Claim) -> Subject:
     )
 
 
-def tellings(subject: Subject, claim: Claim, facts: Iterable[Fact]) -> list[Telling]:
+def tellings(subject: Subject, claim: Claim, facts: Iterable[Fact], own: Sequence[Fact] = ()) -> list[Telling]:
     """The places among `facts` that tell the subject, in the order given; none where the subject has no words.
 
-    A figure of no period is told by figures of no period alone: nothing says that they are of the same one.
+    `own` are the places that support the claim: they know the scale that a quoted cell leaves to its heading. A figure
+    of no period is told by figures of no period alone: nothing says that they are of the same one.
     """
     return [
-        Telling(fact, bool(compare(claim.quantity, fact).agreement), _is_same_context(subject, fact))
+        Telling(fact, _agrees(claim, own, fact), _is_same_context(subject, fact))
         for fact in facts
         if fact.quantity.role == "figure" and _tells(subject, fact)
     ]
+
+
+def _agrees(claim: Claim, own: Sequence[Fact], fact: Fact) -> bool:
+    """The same value, or one that either of them was rounded to."""
+    if not own:
+        return bool(compare(claim.quantity, fact).agreement)
+    return any(
+        mine == fact or compare(mine.quantity, fact).agreement or compare(fact.quantity, mine).agreement for mine in own
+    )
 
 
 def is_conflict(found: Sequence[Telling]) -> bool:

@@ -19,12 +19,14 @@ from kb_qa.guardrails.materials import Materials
 from kb_qa.guardrails.open_marks import MarkReader
 from kb_qa.guardrails.outcome import FigureOutcome
 from kb_qa.guardrails.policies import Policy
+from kb_qa.guardrails.quantities import PERIOD_KINDS
 from kb_qa.guardrails.replacements import Edit, edits, replaced
 from kb_qa.guardrails.unit_ends import next_end
 
 # Stop reasons of a model that came to its end by itself; after any other the last unit is a fragment.
 COMPLETE = frozenset({"end_turn", "stop_sequence", "no_evidence"})
 MOST_REFUSED = 3  # units; after that the model has lost its way
+_NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum"}  # they name what is cited, and are no figures of it
 _MOST_OPEN = 4000  # characters that wait for the citations of their span
 
 
@@ -223,7 +225,9 @@ class Gate:
         """Pieces whose figures rest on other blocks of what the unit cites cite those blocks, too."""
         added: dict[int, list[BlockCitation]] = {}
         for figure in figures:
-            block = bearing_block(figure.support[0], cited, self.context, self.materials) if figure.support else None
+            if not figure.support or figure.kind in _NAMES:
+                continue
+            block = bearing_block(figure.support[0], cited, self.context, self.materials)
             if block is not None:
                 added.setdefault(_piece_at(pieces, figure.start), []).append(block)
         return tuple(

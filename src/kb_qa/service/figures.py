@@ -57,7 +57,7 @@ async def figure_places(answer_id: str, n: PathNumber, parts: UsedParts) -> Resp
     library = parts.knowledge_base.library
     events = await parts.open_answers.find(library, answer_id)
     language: Language = "zh" if events[0].data.get("language") == "zh" else "en"
-    found = await asyncio.to_thread(dispute, library, events, n)
+    found = await asyncio.to_thread(dispute, library, events, n, parts.knowledge_base.policy)
     places = await asyncio.to_thread(lambda: [_place_json(library, place, language) for place in found.places])
     decided = await asyncio.to_thread(library.decisions, answer_id)
     return AsciiJSONResponse(
