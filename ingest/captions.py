@@ -179,7 +179,7 @@ class Captions:
     def _failed(self, error: ModelError) -> str:
         reason = REASONS.get(type(error), FAILED)
         self.failures += 1
-        if isinstance(error, _FOR_ALL) or self.failures >= MOST_FAILURES:
+        if not self.given_up and (isinstance(error, _FOR_ALL) or self.failures >= MOST_FAILURES):
             self.given_up = reason
             log.warning("no more pictures are described in this run: %s", reason)
         return reason
