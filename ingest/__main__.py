@@ -94,7 +94,8 @@ def elements(file: Path, folder: Path | None, kb: Path | None, as_json: bool) ->
             _print_line(element_line(element))
         else:
             pages = ",".join(f"P{region.page}" for region in element.regions)
-            click.echo(f"{element.order:>4} {pages:<6} {element.category:<14} {' '.join(element.text.split())[:140]}")
+            text = " ".join([*([f"({element.described_by})"] if element.described_by else []), *element.text.split()])
+            click.echo(f"{element.order:>4} {pages:<6} {element.category:<14} {text[:140]}")
 
 
 @main.command()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from kb_qa.elements import FURNITURE, Block, Cell, Chunk, Element, Table, content_id
 from kb_qa.geometry import Region, merge_regions
@@ -41,10 +42,20 @@ class _Group:
 
 
 def chunk(elements: Sequence[Element], origin: Origin) -> tuple[Chunk, ...]:
-    """Chunks in reading order. Running headers, footers and hidden text are left out."""
-    runs = _runs([element for element in elements if _is_content(element)])
-    groups = (group for run in runs for group in _cut(run))
-    return tuple(_chunk(group, ordinal, origin) for ordinal, group in enumerate(groups))
+    """Chunks in reading order. Running headers, footers and hidden text are left out.
+
+    What a model wrote of a picture stands in chunks of its own, behind the one that holds the picture.
+    """
+    content = [element for element in elements if _is_content(element)]
+    printed = [element for element in content if element.origin != "caption"]
+    runs = [*_runs(printed)]
+    starts = accumulate((run[0].order for run in runs), max)
+    placed = [(start, 0, group) for start, run in zip(starts, runs, strict=True) for group in _cut(run)]
+    for element in content:
+        if element.origin == "caption":
+            placed += [(element.order, 1, group) for group in _described(element, printed)]
+    placed.sort(key=lambda each: each[:2])
+    return tuple(_chunk(group, ordinal, origin) for ordinal, (_, _, group) in enumerate(placed))
 
 
 def weight(text: str) -> int:
@@ -150,6 +161,14 @@ def _cut(run: Sequence[Element]) -> Iterator[_Group]:
         yield _Group(head=head, prefix=prefix, blocks=tuple(blocks), confidence=confidence)
 
 
+def _described(element: Element, printed: Sequence[Element]) -> Iterator[_Group]:
+    """A model's words, to be found by the caption that is printed beside the picture as well."""
+    titles = [beside.text for beside in printed if beside.element_type == "text" and _is_caption(beside, element)]
+    for group in _cut([element]):
+        lines = dict.fromkeys(line for line in (group.prefix, *titles) if line)
+        yield replace(group, prefix="\n".join(lines))
+
+
 def _chunk(group: _Group, ordinal: int, origin: Origin) -> Chunk:
     regions = merge_regions(region for block in group.blocks for region in block.regions)
     page = regions[0].page if regions else ""
@@ -166,6 +185,7 @@ def _chunk(group: _Group, ordinal: int, origin: Origin) -> Chunk:
         prefix=group.prefix,
         origin=group.head.origin,
         confidence=group.confidence,
+        described_by=group.head.described_by,
     )
 
 
@@ -190,10 +210,12 @@ def _header_names(table: Table) -> Iterator[str]:
 def _blocks(element: Element) -> Iterator[Block]:
     if element.table is not None and element.table.cells:
         yield from _row_blocks(element, element.table)
-    elif element.element_type == "image":  # its caption, and each of its labels: a number in a chart is cited alone
+    elif (
+        element.element_type == "image" and element.origin != "caption"
+    ):  # its caption, and each of its labels: a number in a chart is cited alone
         for line in re.finditer(r"[^\n]+", element.text):
             yield from _block(element, *line.span())
-    elif element.element_type == "text" and element.category not in {"Title", "ListItem", "Formula", "CodeSnippet"}:
+    elif element.element_type != "table" and element.category not in {"Title", "ListItem", "Formula", "CodeSnippet"}:
         for start, end in split_units(element.text):
             yield from _block(element, start, end)
     else:

@@ -1,4 +1,4 @@
-"""The write side's one statement of order: discover → parse → chunk → embed → store → publish."""
+"""The write side's one statement of order: discover → parse → describe → chunk → embed → store → publish."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from ingest.captions import Captions
 from ingest.chunk import Origin, chunk
 from ingest.discover import Discovery, Found, discover
 from ingest.kinds import Kind
@@ -67,6 +68,7 @@ class Ingest:
     report: Callable[[Outcome], None]
     discovered: Callable[[Discovery], None] = field(default=lambda discovery: None)
     aliases: Aliases = DEFAULT_ALIASES
+    captions: Captions | None = None  # pictures are not described without
 
     def run(self, paths: Sequence[Path]) -> tuple[Outcome, ...]:
         """One outcome per file, in the order in which they were settled. Raises InputError where there is none."""
@@ -89,14 +91,19 @@ class Ingest:
                 yield settled if isinstance(settled, Outcome) else self._finished(*settled)
 
     def _finished(self, work: _Work, parsed: ParsedDocument | RejectedFileError | None) -> Outcome:
-        """parse → chunk → embed → store, from wherever the version stands."""
+        """parse → describe → chunk → embed → store, from wherever the version stands."""
         outcome = Outcome(work.found.name, work.document_id)
+        if self.captions is not None and work.unchanged:
+            version = self.captions.renewed(work.version)
+            work = replace(work, version=version, unchanged=version == work.version)
         try:
             if isinstance(parsed, RejectedFileError):
                 raise parsed
             if parsed is not None:
                 self.ledger.store_parse(work.version, parsed, self._facts(parsed))
             if self.ledger.version(work.version).state == "parsed":
+                if self.captions is not None:
+                    self.captions.describe(work.version)
                 self._chunk(work)
             if self.ledger.version(work.version).state == "embedding":
                 self._embed(work)
@@ -119,7 +126,8 @@ class Ingest:
 
     def _chunk(self, work: _Work) -> None:
         parsed = self.ledger.load_parse(work.version)
-        origin = Origin(work.document_id, work.version, work.found.file_name, PIPELINE)
+        pipeline = self.ledger.version(work.version).pipeline
+        origin = Origin(work.document_id, work.version, work.found.file_name, pipeline)
         chunks = chunk(parsed.elements, origin)
         if not chunks:
             raise EmptyFileError(f"{work.found.file_name!r} holds no text that can be read")

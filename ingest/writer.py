@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from ingest.captions import Captions
 from ingest.children import ParserPool
 from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
 from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
+from kb_qa.answer_models import open_describer
+from kb_qa.counters import Counters
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
+from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, embedder_of, make_visible, policy_of_settings
+from kb_qa.wiring import CACHE, embedder_of, make_visible, open_caption_pictures, policy_of_settings
 
 
 def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:
@@ -31,6 +36,7 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
         with (
             CachedEmbedder(model, settings.kb / CACHE / FILE_NAME) as embedder,
             ParserPool(limits=limits, workers=settings.parsers) as pool,
+            _open_captions(settings, ledger) as captions,
         ):
             pipeline = Ingest(
                 ledger=ledger,
@@ -41,5 +47,17 @@ def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgr
                 report=progress.report,
                 discovered=progress.discovered,
                 aliases=aliases,
+                captions=captions,
             )
             return pipeline.run(paths)
+
+
+@contextmanager
+def _open_captions(settings: Settings, ledger: Ledger) -> Iterator[Captions | None]:
+    """The stage that describes pictures; None where it is not wanted. The key stays in this process."""
+    if not settings.captions:
+        yield None
+        return
+    describer = open_describer(settings, spending=SpendTable(ledger.database), meter=Counters())
+    with open_caption_pictures(settings, ledger) as pictures:
+        yield Captions(ledger, pictures, describer, settings.captions_per_document)

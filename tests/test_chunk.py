@@ -197,3 +197,36 @@ def test_lists_formulas_and_code_are_not_cut(category: str) -> None:
     """An item is cited as a whole."""
     (made,) = chunk([element("First part. Second part.", category=category)], ORIGIN)
     assert len(made.blocks) == 1
+
+
+def picture(order: int, text: str = "") -> Element:
+    return replace(element(text, order=order, category="Image"), element_type="image")
+
+
+def described(order: int, text: str) -> Element:
+    """What a model wrote of the picture of this order."""
+    return replace(picture(order, text), id=f"c{order}", origin="caption", described_by="m")
+
+
+def test_what_a_model_wrote_stands_alone_behind_its_picture() -> None:
+    """No print shares its chunk; its sentences are blocks; the printed caption helps to find it."""
+    title = element("Figure 1: harvest", order=2, category="FigureCaption")
+    after = element("Pears.", order=3)
+    shown = described(1, "A bar chart. It rises.")
+    made = chunk([element("Trees.", order=0), picture(1, "Q1"), shown, title, after], ORIGIN)
+    assert [part.text for part in made] == ["Trees.", "Q1\nFigure 1: harvest", "A bar chart.\nIt rises.", "Pears."]
+    assert [(part.origin, part.described_by) for part in made] == [
+        *[("text-layer", "")] * 2,
+        ("caption", "m"),
+        ("text-layer", ""),
+    ]
+    assert made[2].prefix == "Figure 1: harvest"
+
+
+def test_what_a_model_wrote_changes_no_other_chunk() -> None:
+    """Text that runs past a picture without print goes on in one chunk."""
+    printed = [element("Trees grow.", order=0), picture(1), element("Pears.", order=2)]
+    alone = chunk(printed, ORIGIN)
+    beside = chunk([*printed[:2], described(1, "A tree."), printed[2]], ORIGIN)
+    assert [part.blocks for part in beside if part.origin != "caption"] == [part.blocks for part in alone]
+    assert [part.text for part in beside] == ["Trees grow.\nPears.", "A tree."]

@@ -70,6 +70,28 @@ def test_labels_without_pages(language: Language) -> None:
     assert label("hb.md", language=language) == "hb.md"
 
 
+@pytest.mark.parametrize(
+    ("language", "level", "expected"),
+    [
+        ("en", "auto", "briefing.pdf · P4·image·described by a model (m-1)"),
+        ("zh", "auto", "briefing.pdf · P4·图片·模型描述（m-1）"),
+        ("en", "text", "briefing.pdf · image·described by a model (m-1)"),
+    ],
+    ids=["english", "chinese", "level text"],
+)
+def test_what_a_model_wrote_is_never_cited_without_saying_so(
+    language: Language, level: LevelChoice, expected: str
+) -> None:
+    """At no level, and not when the level is changed, or built from the index alone."""
+    chunk = replace(chunk_of(Region(4, BOX), element_type="image", origin="caption"), described_by="m-1")
+    made = build_citation(chunk, chunk.blocks[0], number=1, span=(0, 9), language=language, level=level)
+    assert made.label == expected
+    assert at_level(at_level(made, "page", language), made.level, language) == made
+    flat = metadata_of(chunk)
+    stored = citation_from_metadata(flat, number=1, span=(0, 9), language=language, level=level)
+    assert (stored.label, stored.origin, stored.described_by) == (expected, "caption", "m-1")
+
+
 def test_a_label_is_one_line_of_visible_characters() -> None:
     """A file name is untrusted: no line breaks, controls, or characters that turn the writing direction."""
     assert one_line("a\u202efdp.exe\n\x07 b\u200b") == "afdp.exe b"

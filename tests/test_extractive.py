@@ -172,3 +172,22 @@ def test_line_breaks_of_a_block_are_collapsed() -> None:
     base = chunk("Annual leave\nis 15 days.")
     broken = replace(base, blocks=(replace(base.blocks[0], labelled=base.blocks[0].text),))
     assert said(run("How many days is annual leave?", context(broken))) == "Annual leave is 15 days."
+
+
+@pytest.mark.parametrize(("text", "expected"), [("It shows 30 days.", ""), ("The days rise.", "The days rise.")])
+def test_no_figure_of_a_models_description_is_quoted(text: str, expected: str) -> None:
+    """What a model wrote of a picture may be quoted where it names no figure."""
+    described = replace(chunk(text), element_type="image", origin="caption", described_by="m")
+    assert (
+        said(run("What does the chart of days show?", context(replace(described, prefix="The chart of days"))))
+        == expected
+    )
+
+
+def test_a_models_description_changes_nothing_of_what_print_answers() -> None:
+    """A description that repeats the question's words moves no weight, and no figure of it is quoted."""
+    printed = context(chunk(*HANDBOOK))
+    noise = replace(chunk(*["The days of annual leave rise to 99 days."] * 9), origin="caption", described_by="m")
+    beside = context(chunk(*HANDBOOK), replace(noise, element_type="image"))
+    question = "How many days of annual leave do I get?"
+    assert said(run(question, beside)) == said(run(question, printed)) != ""

@@ -20,6 +20,7 @@ ROWS: dict[int, set[str]] = {
             "arrows",
             "bert_graph",
             "blobs",
+            "caption_table",
             "counters",
             "charsmap",
             "embed",

@@ -124,9 +124,12 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
         made.set_embedder("fake", 4)
         bring(made, "old", until="ready")
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
-        for table, column in (("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")):
+        for table, column in (
+            *(("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")),
+            *(("elements", "described_by"), ("chunks", "described_by")),
+        ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        connection.executescript("DROP TABLE decisions; DROP TABLE turns; PRAGMA user_version = 1")
+        connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
     for _ in range(2):  # and once more finds nothing to do
         with Ledger.open(tmp_path, create=False) as opened:
             element_id = f"{sha('old')[:8]}-e0"
@@ -134,6 +137,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
             assert opened.decisions() == []
             assert opened.turns("s", 6) == []
+            assert opened.caption(b"", model="m", instruction="1") is None
 
 
 def test_facts_stand_beside_their_element(ledger: Ledger) -> None:

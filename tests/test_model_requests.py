@@ -16,7 +16,7 @@ from kb_qa.elements import Block
 from kb_qa.errors import ModelTooLargeError
 from kb_qa.models.request_limits import check_request, page_limit
 from kb_qa.models.requests import Beside, MessagesRequest, SentDocument, cited_request, marked_request
-from kb_qa.prompts import build_context
+from kb_qa.prompts import CAPTION_NOTES, build_context
 from kb_qa.testing import PromptCache, said, scripted_messages_api
 from kb_qa.testing.request_rules import problem_of
 from tests.claude_parts import CONTEXT, EN, OPTIONS, PAY, REVENUE, asked, claude, markers, replied, stop_of
@@ -60,6 +60,16 @@ def test_a_table_row_is_sent_with_its_headers_and_a_caption_beside_it() -> None:
     document = content_of(cited_request(asked("?", "zh"), make_context(chunk), OPTIONS))[0]
     assert document["source"]["content"][0]["text"] == "职级：P5 | 基本工资：22000"
     assert (document["title"], document["context"]) == ("材料1", "出处：薪酬\n表1 单位：元")
+
+
+def test_a_model_is_told_what_another_wrote_of_a_picture() -> None:
+    """Beside the document, where it cannot be cited, and in the plain text of marked materials."""
+    chunk = replace(REVENUE, origin="caption", described_by="m")
+    context = build_context(EN, [material.hit for material in make_context(chunk).materials])
+    (document, _) = content_of(cited_request(EN, context, OPTIONS))
+    assert document["context"] == f"Note: {CAPTION_NOTES['en']}"
+    assert CAPTION_NOTES["en"] in content_of(marked_request(EN, context, OPTIONS))[0]["text"]
+    assert CAPTION_NOTES["en"] not in str(content_of(cited_request(EN, CONTEXT, OPTIONS)))
 
 
 def test_blocks_without_text_are_not_sent_and_the_others_keep_their_numbers() -> None:

@@ -12,6 +12,7 @@ from kb_qa.answers import Filters, Hit, Language, Question
 from kb_qa.elements import Block, Chunk, ElementType
 from kb_qa.geometry import BBox, Region
 from kb_qa.prompts import SYSTEM_PROMPTS, build_context, defanged
+from tests.factories import make_chunk
 
 ZH = Question("年假多少天？", "zh")
 EN = Question("How many days of leave?", "en")
@@ -79,6 +80,25 @@ def test_at_most_three_chunks_of_one_document() -> None:
     assert [material.chunk.text for material in context.materials] == ["a0", "a1", "a2", "b"]
     assert [material.number for material in context.materials] == [1, 2, 3, 4]
     assert len(build_context(ZH, hits, per_document=1).materials) == 2
+
+
+@pytest.mark.parametrize("documents", [(), ("briefing.pdf",)], ids=["any", "chosen"])
+def test_what_a_model_wrote_takes_no_prints_place(documents: tuple[str, ...]) -> None:
+    """The materials are those that there would be without; at most two descriptions come behind, no text twice."""
+    printed = [Hit(make_chunk(f"Text {number}.", ordinal=number), {"fused": 1.0}) for number in range(6)]
+    texts = ("A chart.", "A chart.", "A tree.", "A map.")
+    described = [
+        Hit(replace(make_chunk(text, ordinal=10 + number), origin="caption", described_by="m"), {"fused": 1.0})
+        for number, text in enumerate(texts)
+    ]
+    question = Question("?", "en", Filters(documents=documents))
+    without = build_context(question, printed, limit=5)
+    beside = build_context(question, [*described, *printed], limit=5)
+    assert beside.materials[: len(without.materials)] == without.materials
+    assert [material.chunk.text for material in beside.materials[len(without.materials) :]] == ["A chart.", "A tree."]
+    assert [material.number for material in beside.materials] == [*range(1, len(beside.materials) + 1)]
+    low = build_context(question, [*printed, *described], limit=5)
+    assert low.materials == without.materials, "what ranks below the materials does not come along"
 
 
 def test_a_chosen_document_is_not_limited() -> None:

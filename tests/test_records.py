@@ -91,6 +91,7 @@ element = st.builds(
     words=st.lists(word, max_size=3).map(tuple),
     table=st.none() | table,
     hidden=text,
+    described_by=text,
 )
 block = st.builds(Block, id=text, element_id=text, text=text, start=count, end=count, regions=regions, labelled=text)
 chunk = st.builds(
@@ -107,6 +108,7 @@ chunk = st.builds(
     prefix=text,
     origin=origin,
     confidence=confidence,
+    described_by=text,
 )
 page = st.builds(
     Page, count, number, number, st.sampled_from([0, 90, 180, 270]), text, st.builds(Quality, st.just("poor"), texts)
@@ -179,6 +181,7 @@ def test_index_metadata_leads_back_to_the_place(chunk: Chunk) -> None:
     assert place.regions == chunk.regions
     assert (place.page, place.confidence, place.ordinal) == (chunk.page, chunk.confidence, chunk.ordinal)
     assert place.section == tuple(map(well_formed, chunk.section))
+    assert place.described_by == well_formed(chunk.described_by)
 
 
 def test_odd_parser_values_become_plain_metadata() -> None:

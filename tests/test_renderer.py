@@ -211,3 +211,14 @@ async def test_a_marked_copy_that_cannot_be_written_is_told(tmp_path: Path, pdf:
     blocked.write_text("not a folder")
     with Renderer(blocked) as renderer, pytest.raises(EnvironmentProblemError, match="cannot be written"):
         await renderer.highlighted(pdf, DOCUMENT, [MarkedClaim(1, "x", (1,), (PageMarks(1, (BOX,)),))])
+
+
+def environment_names() -> list[str]:
+    return sorted(os.environ)
+
+
+async def test_a_child_has_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens the renderer may hold the model's key; what a document does to a child cannot read it there."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
+    with Renderer(tmp_path) as renderer:
+        assert "ANTHROPIC_API_KEY" not in await renderer._made(environment_names, "the environment")

@@ -14,6 +14,7 @@ from kb_qa.settings import Settings
 if TYPE_CHECKING:
     from kb_qa.models.accounts import Accounts
     from kb_qa.models.claude import Notes
+    from kb_qa.models.describer import ModelDescriber
     from kb_qa.models.requests import CacheTtl, ModelOptions
     from kb_qa.models.upstream import Connection
 
@@ -88,6 +89,21 @@ def open_rewriter(settings: Settings, *, spending: Spending, meter: Meter) -> Qu
     return ModelRewriter(
         options_of(settings), Upstream(connection_of(settings, kind), _accounts(settings, spending, meter))
     )
+
+
+def open_describer(settings: Settings, *, spending: Spending, meter: Meter) -> ModelDescriber:
+    """What describes pictures, whichever model answers. Without a key it refuses every one.
+
+    Raises InputError for settings that contradict.
+    """
+    from kb_qa.models.describer import ModelDescriber
+    from kb_qa.models.upstream import Upstream
+
+    try:
+        connection = connection_of(settings, "claude")
+    except EnvironmentProblemError:  # no key, or none that can be read
+        return ModelDescriber(options_of(settings), None)
+    return ModelDescriber(options_of(settings), Upstream(connection, _accounts(settings, spending, meter)))
 
 
 def options_of(settings: Settings) -> ModelOptions:

@@ -180,6 +180,8 @@ class Citation:
     section: tuple[str, ...] = ()
     regions: tuple[Region, ...] = ()
     located: Located = Located(found=False)
+    origin: str = "text-layer"
+    described_by: str = ""  # the model, where the origin is `caption`: no print of the page
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from kb_qa.answers import Citation, Language, Level, LevelChoice, Located
 from kb_qa.elements import Block, Chunk, Element
@@ -14,8 +14,8 @@ from kb_qa.locate import locate
 from kb_qa.records import chunk_place, readable
 
 TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
-    "zh": {"text": "文本", "table": "表格", "image": "图片"},
-    "en": {"text": "text", "table": "table", "image": "image"},
+    "zh": {"text": "文本", "table": "表格", "image": "图片", "caption": "图片·模型描述"},
+    "en": {"text": "text", "table": "table", "image": "image", "caption": "image·described by a model"},
 }
 
 # A recognised text of less confidence is shown with its picture.
@@ -29,18 +29,23 @@ def label(
     section: Sequence[str] = (),
     pages: Iterable[int] = (),
     element_type: str = "text",
+    described_by: str = "",
     language: Language = "en",
 ) -> str:
     """What a reader sees of a source: `briefing.pdf · P4·table`, `hb.md · 手册 > 假期`, or the name alone.
 
     The section stands only where there is no page (S5.4). Pages may come in any order; ranges read `P4–5`.
+    `element_type` may be `caption`: what a model wrote of a picture is never shown without saying so.
     """
     name = one_line(source)
     ranges = page_ranges(pages)
+    kind = TYPE_NAMES[language].get(element_type, one_line(element_type))
+    if described_by:
+        kind = f"{kind}（{one_line(described_by)}）" if language == "zh" else f"{kind} ({one_line(described_by)})"
     if ranges:
-        return f"{name} · P{ranges}·{TYPE_NAMES[language].get(element_type, one_line(element_type))}"
-    path = section_path(section)
-    return f"{name} · {path}" if path else name
+        return f"{name} · P{ranges}·{kind}"
+    parts = [name, section_path(section), kind if element_type == "caption" else ""]
+    return " · ".join(part for part in parts if part)
 
 
 def page_ranges(pages: Iterable[int]) -> str:
@@ -88,13 +93,17 @@ def build_citation(
         end=span[1],
         cited_text=readable(block.text),
         level=resolved,
-        label=_label_at(resolved, chunk.source, chunk.section, regions, (chunk.element_type, language)),
+        label=_label_at(
+            resolved, chunk.source, chunk.section, regions, _Kind(chunk.shown_as, chunk.described_by, language)
+        ),
         document_id=chunk.document_id,
         document=chunk.source,
         element_type=chunk.element_type,
         element_id=block.element_id,
         section=chunk.section,
         regions=regions,
+        origin=chunk.origin,
+        described_by=chunk.described_by,
     )
 
 
@@ -118,12 +127,16 @@ def citation_from_metadata(
         end=span[1],
         cited_text=readable(cited_text),
         level=resolved,
-        label=_label_at(resolved, place.source, place.section, place.regions, (place.element_type, language)),
+        label=_label_at(
+            resolved, place.source, place.section, place.regions, _Kind(place.shown_as, place.described_by, language)
+        ),
         document_id=place.document_id,
         document=place.source,
         element_type=place.element_type,
         section=place.section,
         regions=place.regions,
+        origin=place.origin,
+        described_by=place.described_by,
     )
 
 
@@ -162,7 +175,8 @@ def at_level(citation: Citation, level: Level, language: Language) -> Citation:
     resolved = resolve_level(
         level, element_type=citation.element_type, origin="parser", confidence=None, regions=citation.regions
     )
-    kind = (citation.element_type, language)
+    shown_as = "caption" if citation.origin == "caption" else citation.element_type
+    kind = _Kind(shown_as, citation.described_by, language)
     shown = _label_at(resolved, citation.document, citation.section, citation.regions, kind)
     return replace(citation, level=resolved, label=shown)
 
@@ -187,12 +201,14 @@ def worst_quality(pages: Iterable[Page | None]) -> Quality | None:
     return Quality(grade, tuple(dict.fromkeys(reason for quality in qualities for reason in quality.reasons)))
 
 
-def _label_at(
-    level: Level, source: str, section: Sequence[str], regions: Sequence[Region], kind: tuple[str, Language]
-) -> str:
+class _Kind(NamedTuple):
+    element_type: str
+    described_by: str
+    language: Language
+
+
+def _label_at(level: Level, source: str, section: Sequence[str], regions: Sequence[Region], kind: _Kind) -> str:
     """At level text a document with pages is named without its page (S5.1); one without pages keeps its section."""
-    element_type, language = kind
     if level == "text" and regions:
-        return label(source, language=language)
-    pages = [region.page for region in regions]
-    return label(source, section=section, pages=pages, element_type=element_type, language=language)
+        return label(source, **kind._asdict())
+    return label(source, section=section, pages=[region.page for region in regions], **kind._asdict())

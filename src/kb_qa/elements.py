@@ -123,6 +123,8 @@ class Element:
 
     A table's text has one line per row, cells joined by ` | `. `hidden` says why a reader cannot see the text
     (empty: it can be seen). `section` is the path of headings above the element, outermost first.
+    Of origin `caption` is what the model `described_by` wrote of a picture: it has that picture's `order`, and stands
+    behind it.
     """
 
     id: str
@@ -138,6 +140,7 @@ class Element:
     words: tuple[Word, ...] = ()
     table: Table | None = None
     hidden: str = ""
+    described_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,12 @@ class Chunk:
     prefix: str = ""
     origin: Origin = "text-layer"
     confidence: float | None = None
+    described_by: str = ""  # the model, where the origin is `caption`
+
+    @property
+    def shown_as(self) -> str:
+        """What a reader is told that it is: its type, or `caption` for what a model wrote of a picture."""
+        return "caption" if self.origin == "caption" else self.element_type
 
     @property
     def text(self) -> str:

@@ -29,6 +29,7 @@ from kb_qa.arrows import (
     take_arrow,
 )
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
+from kb_qa.caption_table import CaptionTable, is_of_pipeline
 from kb_qa.elements import Chunk, ParsedDocument
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
@@ -72,7 +73,7 @@ class ParsedFacts:
     packed: Mapping[str, bytes] = field(default_factory=dict)
 
 
-class Ledger(LedgerIndex):
+class Ledger(LedgerIndex, CaptionTable):
     """Open once, close once. Reads and writes from any thread; one ingest writer at a time by `locks`."""
 
     def __init__(self, kb_dir: Path, database: Database) -> None:
@@ -136,11 +137,13 @@ class Ledger(LedgerIndex):
             connection.execute(upsert(documents).values(values).on_conflict_do_nothing())
             point_name(connection, folder=folder, name=name, document_id=document_id)
             known = connection.execute(
-                select(versions).where(
+                select(versions)
+                .where(
                     versions.c.document_id == document_id,
-                    versions.c.pipeline == pipeline,
+                    is_of_pipeline(pipeline),
                     versions.c.state.not_in(GONE),
                 )
+                .order_by(versions.c.state == "ready", versions.c.id.desc())  # an unfinished one goes on
             ).first()
             if known is not None:
                 if known.state == "ready":
@@ -194,7 +197,7 @@ class Ledger(LedgerIndex):
                 select(elements, versions.c.document_id)
                 .join(versions, versions.c.id == elements.c.version_id)
                 .where(elements.c.version_id == version)
-                .order_by(elements.c.order, elements.c.id)
+                .order_by(elements.c.order, elements.c.origin == "caption", elements.c.id)
             )
             found = tuple(element_of(row) for row in connection.execute(statement).mappings())
         return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
@@ -297,7 +300,7 @@ class Ledger(LedgerIndex):
     def ready_version(self, document_id: str, pipeline: str) -> int | None:
         """The visible version of this content, if this pipeline made it."""
         statement = select(versions.c.id).where(
-            versions.c.document_id == document_id, versions.c.pipeline == pipeline, versions.c.state == "ready"
+            versions.c.document_id == document_id, is_of_pipeline(pipeline), versions.c.state == "ready"
         )
         with self.database.read() as connection:
             return connection.execute(statement).scalar()

@@ -197,6 +197,7 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "origin": chunk.origin,
         "confidence": chunk.confidence,
         "blocks": pack(chunk.blocks),
+        "described_by": chunk.described_by,
     }
 
 
@@ -214,6 +215,7 @@ def chunk_of(row: RowMapping) -> Chunk:
         prefix=row["prefix"],
         origin=cast(Origin, row["origin"]),
         confidence=row["confidence"],
+        described_by=row["described_by"],
     )
 
 
@@ -233,6 +235,7 @@ def element_row(element: Element, version: int, facts: bytes | None = None) -> d
         "table": None if element.table is None else pack(element.table),
         "words": pack_words(element.words) if element.words else None,
         "facts": facts,
+        "described_by": element.described_by,
     }
 
 
@@ -251,6 +254,7 @@ def element_of(row: RowMapping) -> Element:
         words=unpack_words(row["words"]) if row["words"] else (),
         table=unpack(Table, row["table"]) if row["table"] else None,
         hidden=row["hidden"],
+        described_by=row["described_by"],
     )
 
 

@@ -25,6 +25,8 @@ def element_line(element: Element) -> Line:
         "confidence": element.confidence,
         "hidden": element.hidden or None,
     }
+    if element.described_by:
+        line["described_by"] = element.described_by
     if element.table is not None:
         line["table"] = _table_line(element.table)
     return line
@@ -51,6 +53,7 @@ def hit_line(rank: int, hit: Hit) -> Line:
         "page": chunk.page,
         "element_type": chunk.element_type,
         "section": list(chunk.section),
+        **({"origin": chunk.origin, "described_by": chunk.described_by} if chunk.described_by else {}),
         "regions": region_lines(chunk.regions),
         "text": chunk.text,
         "score": hit.score,

@@ -89,6 +89,7 @@ class PrintedText:
     """
 
     def __init__(self, elements: Sequence[Element]) -> None:
+        elements = [element for element in elements if element.origin != "caption"]  # a model's words, printed nowhere
         body = [element for element in elements if element.category not in FURNITURE and not element.hidden]
         prose = [item for item in body if item.element_type == "text" and item.category not in _INTERRUPTIONS]
         kept = {id(element) for element in body}

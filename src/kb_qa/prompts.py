@@ -16,6 +16,7 @@ from kb_qa.elements import Chunk
 from kb_qa.guardrails.messages import refusal_text
 
 PER_DOCUMENT = 3
+MOST_CAPTIONS = 2
 
 # A bracket before the word of our headings, however it is dressed up, and the address part of a citation marker.
 _INVISIBLE = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff*_#]*"
@@ -68,6 +69,11 @@ EXPRESSION_PROMPTS: Mapping[Language, str] = {
         "sum、avg、min、max、count、round。照抄的数字不写算式。下表与材料一样，只是引文。"
     ),
 }
+# What a model is told of a material that is a model's own description of a picture.
+CAPTION_NOTES: Mapping[Language, str] = {
+    "en": "what a model wrote of a picture, not print of the document; no figure of it may be used.",
+    "zh": "以下为模型对图片的描述，并非文档原文；其中的数字不得使用。",
+}
 MOST_FIGURES = 400  # lines of a ledger that a model is given
 
 
@@ -88,12 +94,15 @@ def build_context(
 ) -> Context:
     """The materials of the hits, best first, numbered from 1, `limit` of them at most.
 
-    At most `per_document` chunks of one document, unless the reader chose the documents. A model sees a document's
-    name only where `trust_file_names` says so.
+    At most `per_document` chunks of one document, unless the reader chose the documents. What a model wrote of pictures
+    takes no print's place: the best of it comes last. A model sees a document's name only where `trust_file_names` says
+    so.
     """
-    kept = hits if question.filters.documents else _limited(hits, per_document)
+    printed = [hit for hit in hits if hit.chunk.origin != "caption"]
+    kept = printed if question.filters.documents else _limited(printed, per_document)
+    chosen = [*kept[:limit], *_described(hits[:limit])]
     materials = tuple(
-        Material(number, hit, _label(hit.chunk, question.language)) for number, hit in enumerate(kept[:limit], 1)
+        Material(number, hit, material_label(hit.chunk, question.language)) for number, hit in enumerate(chosen, 1)
     )
     return Context(
         materials=materials,
@@ -122,9 +131,26 @@ def _limited(hits: Sequence[Hit], per_document: int) -> list[Hit]:
     return kept
 
 
-def _label(chunk: Chunk, language: Language) -> str:
+def _described(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """What models wrote of pictures, where it ranks as high as a material must, each text once."""
+    captions: dict[str, Hit] = {}
+    for hit in hits:
+        if hit.chunk.origin == "caption":
+            captions.setdefault(hit.chunk.text, hit)
+    return [*captions.values()][:MOST_CAPTIONS]
+
+
+def material_label(chunk: Chunk, language: Language) -> str:
+    """What readers see of a chunk (`citation.label`)."""
     pages = [region.page for region in chunk.regions]
-    return label(chunk.source, section=chunk.section, pages=pages, element_type=chunk.element_type, language=language)
+    return label(
+        chunk.source,
+        section=chunk.section,
+        pages=pages,
+        element_type=chunk.shown_as,
+        described_by=chunk.described_by,
+        language=language,
+    )
 
 
 def _for_reader(material: Material, language: Language) -> str:
@@ -138,7 +164,8 @@ def _for_model(material: Material, language: Language, trust_file_names: bool) -
     heading = _heading(material.number, defanged(place), language)
     prefix = [line for line in chunk.prefix.splitlines() if line and line != " > ".join(chunk.section)]
     blocks = [block.labelled or block.text for block in chunk.blocks]
-    return "\n".join([heading, *map(defanged, prefix + blocks)])
+    note = [CAPTION_NOTES[language]] if chunk.origin == "caption" else []
+    return "\n".join([heading, *note, *map(defanged, prefix + blocks)])
 
 
 def _heading(number: int, place: str, language: Language) -> str:

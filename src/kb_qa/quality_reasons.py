@@ -49,6 +49,34 @@ _CHINESE = (
     ),
     (r"chapter (.+) is missing", r"缺少章节 \1"),
     (r"(\d+) attachments not read: (.+)", r"\1 个附件未读取：\2"),
+    (r"(\d+) pictures described by (.+)", r"\1 张图片由模型 \2 描述"),
+    (r"(\d+) pictures without a description: the budget is spent", r"\1 张图片没有描述：预算已用完"),
+    (
+        r"(\d+) pictures without a description: there is no key that the model's host accepts",
+        r"\1 张图片没有描述：没有模型服务接受的密钥",
+    ),
+    (
+        r"(\d+) pictures without a description: the model's host takes no more requests for now",
+        r"\1 张图片没有描述：模型服务请求过多",
+    ),
+    (r"(\d+) pictures without a description: the model is overloaded", r"\1 张图片没有描述：模型过载"),
+    (
+        r"(\d+) pictures without a description: the model's host cannot be reached",
+        r"\1 张图片没有描述：无法连接模型服务",
+    ),
+    (r"(\d+) pictures without a description: the model did not answer in time", r"\1 张图片没有描述：模型未及时回应"),
+    (
+        r"(\d+) pictures without a description: the model's host rejected the request",
+        r"\1 张图片没有描述：模型服务拒绝了请求",
+    ),
+    (r"(\d+) pictures without a description: the model failed", r"\1 张图片没有描述：模型出错"),
+    (r"(\d+) pictures without a description: the model wrote none", r"\1 张图片没有描述：模型未给出内容"),
+    (r"(\d+) pictures without a description: they cannot be drawn", r"\1 张图片没有描述：无法绘制"),
+    (r"(\d+) pictures without a description: they are too large", r"\1 张图片没有描述：图片过大"),
+    (
+        r"(\d+) pictures without a description: there are more than are described of one document (\(\w+\))",
+        r"\1 张图片没有描述：超出单个文档的描述数量上限\2",
+    ),
     (r"encoding guessed: (.+)", r"文字编码为推测：\1"),
 )
 CHINESE = tuple((re.compile(pattern), wording) for pattern, wording in _CHINESE)

@@ -144,6 +144,11 @@ class ChunkPlace:
     section: tuple[str, ...]
     origin: str
     confidence: float | None
+    described_by: str = ""
+
+    @property
+    def shown_as(self) -> str:
+        return "caption" if self.origin == "caption" else self.element_type
 
 
 def metadata_of(chunk: Chunk) -> Flat:
@@ -172,6 +177,8 @@ def metadata_of(chunk: Chunk) -> Flat:
         flat["section"] = json.dumps([well_formed(str(title)) for title in chunk.section], ensure_ascii=False)
     if chunk.confidence is not None and math.isfinite(chunk.confidence):
         flat["confidence"] = float(chunk.confidence)
+    if chunk.described_by:
+        flat["described_by"] = well_formed(chunk.described_by)
     return flat
 
 
@@ -197,6 +204,7 @@ def chunk_place(metadata: Mapping[str, Any]) -> ChunkPlace:
         section=tuple(json.loads(metadata.get("section", "[]"))),
         origin=metadata["origin"],
         confidence=metadata.get("confidence"),
+        described_by=metadata.get("described_by", ""),
     )
 
 

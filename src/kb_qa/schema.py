@@ -36,7 +36,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -44,7 +44,11 @@ _ADDED = MappingProxyType(
             "ALTER TABLE versions ADD COLUMN locale TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE versions ADD COLUMN facts_reading TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE elements ADD COLUMN facts BLOB",
-        )
+        ),
+        3: (
+            "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
+        ),
     }
 )
 BUSY_SECONDS = 30
@@ -144,6 +148,7 @@ elements = Table(
     Column("table", LargeBinary),
     Column("words", LargeBinary),
     Column("facts", LargeBinary),  # as the guard packs them; NULL: not read yet
+    Column("described_by", Text, nullable=False, default="", server_default=""),
 )
 Index("elements_by_id", elements.c.id)
 chunks = Table(
@@ -163,6 +168,7 @@ chunks = Table(
     Column("origin", Text, nullable=False),
     Column("confidence", Float),
     Column("blocks", LargeBinary, nullable=False),
+    Column("described_by", Text, nullable=False, default="", server_default=""),
 )
 Index("chunks_by_id", chunks.c.id)
 Index("chunks_in_order", chunks.c.version_id, chunks.c.ordinal, unique=True)
@@ -218,6 +224,16 @@ turns = Table(
     Column("time", Float, nullable=False),
 )
 Index("turns_by_time", turns.c.time)
+# What models wrote of pictures, by what was asked: paid for once, whatever becomes of the documents.
+captions = Table(
+    "captions",
+    metadata,
+    Column("picture", Text, primary_key=True),  # SHA-256 of the PNG
+    Column("model", Text, primary_key=True),
+    Column("instruction", Text, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("time", Float, nullable=False),
+)
 
 # The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
 # exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.

@@ -38,6 +38,8 @@ class Settings:
     cache_ttl: str = "5m"  # 5m | 1h, of the prompt cache
     send_pictures: int = 0  # pictures of tables and images that go to the model with their text
     picture_kb: int = 4096  # what they may have together
+    captions: bool = False  # pictures are described by the model while documents are ingested
+    captions_per_document: int = 40  # the largest ones
     prices: str = ""  # JSON, US dollars a million tokens by model id
     budget_per_answer: float = 0.0  # US dollars; 0 sets no limit
     budget_per_day: float = 0.0

@@ -23,6 +23,7 @@ from kb_qa.answers import (
     WholeFile,
 )
 from kb_qa.citation import worst_quality
+from kb_qa.elements import Chunk
 from kb_qa.errors import KbQaError
 from kb_qa.figure_events import figure_data
 from kb_qa.geometry import BBox, Page, Quality, Region
@@ -114,6 +115,7 @@ class Transcript:
                 "document": citation.document,
                 "document_id": citation.document_id,
                 "element_type": citation.element_type,
+                **_origin(citation),
                 "section": list(citation.section),
                 "regions": self._cited_regions(citation),
                 "quality": self._quality(citation.document_id, citation.regions),
@@ -222,6 +224,7 @@ class Transcript:
             "document": chunk.source,
             "page": chunk.page,
             "element_type": chunk.element_type,
+            **_origin(chunk),
             "section": list(chunk.section),
             "text": chunk.text,
             "label": material.label,
@@ -255,6 +258,12 @@ class Transcript:
             return {"page": region.page, "bbox": None, "box": None}
         bbox = list(region.bbox.rounded().as_tuple())
         return {"page": region.page, "bbox": bbox, "box": list(region.bbox.normalised(page))}
+
+
+def _origin(source: Chunk | Citation) -> dict[str, object]:
+    """Whose words they are: `described_by` names the model that wrote them of a picture."""
+    told = {"origin": source.origin, "described_by": source.described_by}
+    return {name: value for name, value in told.items() if value}
 
 
 def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from kb_qa.answers import BlockCitation, Context, Hit, Language, LocatedRegion, Material, Question, WholeFile
-from kb_qa.citation import label
 from kb_qa.elements import Block, Chunk, Element
 from kb_qa.errors import InputError, NotFoundError
 from kb_qa.geometry import BBox
 from kb_qa.locate import block_rects, locate
 from kb_qa.models.request_limits import MOST_BYTES, page_limit
 from kb_qa.models.requests import LARGE_WINDOW
+from kb_qa.prompts import material_label
 from kb_qa.protocols import Library
 
 NO_READER = "no model that reads files is set; passages of the document are read instead"
@@ -108,14 +108,10 @@ def problem(whole: WholeFile, language: Language, *, window: int = LARGE_WINDOW)
 def whole_context(chunks: Sequence[Chunk], language: Language, whole: WholeFile) -> Context:
     """All that was read of the document, in its order, as materials."""
     materials = tuple(
-        Material(number, Hit(chunk, {"fused": 0.0}), _label(chunk, language)) for number, chunk in enumerate(chunks, 1)
+        Material(number, Hit(chunk, {"fused": 0.0}), material_label(chunk, language))
+        for number, chunk in enumerate(chunks, 1)
     )
     return Context(materials, for_readers="", for_models="", whole=whole)
-
-
-def _label(chunk: Chunk, language: Language) -> str:
-    pages = [region.page for region in chunk.regions]
-    return label(chunk.source, section=chunk.section, pages=pages, element_type=chunk.element_type, language=language)
 
 
 class QuotedPlaces:

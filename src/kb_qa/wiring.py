@@ -37,6 +37,8 @@ INDEX = "index"
 CACHE = "cache"
 PICTURES = "pictures"  # the folder of the knowledge base that keeps what was drawn
 MODEL_DPI = 110  # a page of 8 × 11 inches at it is as much as a model looks at
+CAPTION_DPI = 200  # the print of a chart is small
+CAPTION_PIXELS = 1200  # of the longer side
 PATIENCE_SECONDS = 30.0
 
 
@@ -138,14 +140,30 @@ def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: st
 
 @dataclass(frozen=True, slots=True)
 class _DrawnRegions:
-    """Regions for a model, drawn by the children that draw for readers."""
+    """Regions for a model, drawn by the children that draw for readers.
+
+    `pixels` bound the longer side; 0 sets no bound.
+    """
 
     renderer: Renderer
     original: Callable[[str], Path]
+    dpi: float = MODEL_DPI
+    pixels: int = 0
 
     async def png(self, document_id: str, region: Region) -> bytes:
-        picture = Picture(region.page, region.bbox, dpi=MODEL_DPI)
+        longer = 0.0 if region.bbox is None else max(region.bbox.width, region.bbox.height)
+        dpi = min(self.dpi, self.pixels * 72 / longer) if self.pixels and longer else self.dpi
+        picture = Picture(region.page, region.bbox, dpi=dpi)
         return await self.renderer.picture(self.original(document_id), document_id, picture)
+
+
+@contextmanager
+def open_caption_pictures(settings: Settings, ledger: Ledger) -> Iterator[RegionPictures]:
+    """Pictures as a model is to describe them, drawn in child processes."""
+    from kb_qa.renderer import Renderer
+
+    with Renderer(settings.kb / PICTURES, max_megapixels=settings.max_megapixels) as renderer:
+        yield _DrawnRegions(renderer, ledger.blob_path, CAPTION_DPI, CAPTION_PIXELS)
 
 
 @contextmanager

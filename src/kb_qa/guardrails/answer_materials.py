@@ -72,8 +72,9 @@ def _source(material: Material, facts: Mapping[str, Sequence[Fact]]) -> Source:
         held |= {id(fact): fact for fact in facts.get(block.element_id, ()) if _stands_in(fact, block)}
     around = "\n".join(part for part in (" > ".join(chunk.section), chunk.prefix, material.label) if part)
     said = [part for block in chunk.blocks for part in dict.fromkeys((block.text, block.labelled))]
-    # What a model wrote of a picture is no source.
-    text = "" if chunk.origin == "caption" else "\n".join([*said, around])
+    if chunk.origin == "caption":  # what a model wrote of a picture is no source
+        said, around = [], ""
+    text = "\n".join([*said, around])
     pages = frozenset(region.page for region in chunk.regions)
     periods = (*periods_of(held.values()), *_named(around))
     return Source(material.number, tuple(held.values()), text, periods, pages, _listed(chunk) if text else ())

@@ -203,7 +203,7 @@ def _wanted(question: str, asked: Sequence[Anchor], context: Context) -> frozens
 def _candidates(question: str, wanted: frozenset[str], context: Context) -> Iterable[_Candidate]:
     places = [(material, index) for material in context.materials for index in range(len(material.chunk.blocks))]
     bodies = [frozenset(terms(_said(material.chunk.blocks[index]))) for material, index in places]
-    weights = _weights(wanted, bodies)
+    weights = _weights(wanted, [body for (at, _), body in zip(places, bodies, strict=True) if not _is_described(at)])
     whole = sum(weights.values())
     for (material, index), body in zip(places, bodies, strict=True):
         around = frozenset(terms(_heading(material))) - body
@@ -213,8 +213,8 @@ def _candidates(question: str, wanted: frozenset[str], context: Context) -> Iter
         coverage = held / whole if whole else 1.0 if anchors(question) else 0.0
         block = material.chunk.blocks[index]
         fit = _fit(question, block)
-        if material.chunk.element_type == "image" and _figures(block) > 1:
-            continue  # the text of a chart: nothing says which label a figure belongs to
+        if material.chunk.element_type == "image" and _figures(block) > (not _is_described(material)):
+            continue  # of a chart, nothing says which label a figure belongs to; a model's figure is none
         row_header = _names_row(wanted, block)
         bonus = _row_code_bonus(question, block) + (_ROW_HEADER_BONUS if row_header else 0.0)
         yield _Candidate(
@@ -226,6 +226,11 @@ def _candidates(question: str, wanted: frozenset[str], context: Context) -> Iter
             fit=fit,
             row_header=row_header,
         )
+
+
+def _is_described(material: Material) -> bool:
+    """Whether a model wrote it of a picture: it may be quoted, and changes nothing of how print is chosen."""
+    return material.chunk.origin == "caption"
 
 
 def _weights(wanted: Iterable[str], bodies: Sequence[frozenset[str]]) -> Mapping[str, float]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from kb_qa.answers import Context, Language, Material, Question, WholeFile
 from kb_qa.citation import section_path
-from kb_qa.prompts import MARKER_PROMPTS, SYSTEM_PROMPTS, defanged, neutral_name
+from kb_qa.prompts import CAPTION_NOTES, MARKER_PROMPTS, SYSTEM_PROMPTS, defanged, neutral_name
 
 CacheTtl = Literal["5m", "1h"]
 Json = dict[str, Any]
@@ -177,7 +177,8 @@ def _beside_text(material: Material, notes: Sequence[str], language: Language, o
     path = material.label if options.name_sources else section_path(chunk.section)
     lines = [line for line in chunk.prefix.splitlines() if line.strip() and line != " > ".join(chunk.section)]
     said = [_PLACE[language] + path] if path else []
-    return "\n".join(map(defanged, [*said, *lines, *(_NOTE[language] + note for note in notes)]))
+    own = [CAPTION_NOTES[language]] if chunk.origin == "caption" else []
+    return "\n".join(map(defanged, [*said, *lines, *(_NOTE[language] + note for note in (*own, *notes))]))
 
 
 def _ending(question: Question, instructions: Sequence[str]) -> Iterator[Json]:
@@ -188,6 +189,15 @@ def _ending(question: Question, instructions: Sequence[str]) -> Iterator[Json]:
 
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
+
+
+def describing_request(png: bytes, instruction: str, options: ModelOptions) -> MessagesRequest:
+    """One picture to describe: no material and no question go along, and nothing that stands in the document."""
+    body = settled_body(options) | {
+        "system": [_text(instruction)],
+        "messages": [{"role": "user", "content": [_picture(png)]}],
+    }
+    return MessagesRequest(body)
 
 
 def _picture(png: bytes) -> Json:
