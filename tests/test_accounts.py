@@ -157,6 +157,7 @@ def test_only_what_was_asked_before_is_expected_in_the_cache() -> None:
     assert watch.reason(("a",), CALL, WRITTEN) == ""
     assert watch.reason(("a",), CALL, WRITTEN) != ""
     assert watch.reason(("b",), CALL, WRITTEN) == ""
+    assert [watch.reason((), CALL, WRITTEN) for _ in range(2)] == ["", ""], "a call about no materials"
     for number in range(300):
         watch.reason((str(number),), CALL, WRITTEN)
     assert len(watch.calls) == 256

@@ -56,7 +56,12 @@ class CacheWatch:
     calls: OrderedDict[tuple[str, ...], Call] = field(default_factory=OrderedDict)
 
     def reason(self, materials: tuple[str, ...], now: Call, usage: Mapping[str, int]) -> str:
-        """Why nothing was read though it was to be; empty where it was, or was not to be. Remembers the call."""
+        """Why nothing was read though it was to be; empty where it was, or was not to be. Remembers the call.
+
+        A call about no materials (a question put into other words, a picture) has nothing that was to be read.
+        """
+        if not materials:
+            return ""
         before = self.calls.pop(materials, None)
         self.calls[materials] = now
         while len(self.calls) > _KEPT:
