@@ -20,6 +20,7 @@ from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
 from kb_qa.guardrails.series import year_of
 from kb_qa.guardrails.values import compare, is_same_currency, kind_group
+from kb_qa.guardrails.whole_years import divided, is_whole
 
 MARK = re.compile(r"[ \u00a0]?⟦([^⟦⟧]{0,400})⟧")
 _CONSTANTS = frozenset(Decimal(each) for each in (*range(1, 13), 100, 360, 365, 1000, 10**6))
@@ -114,9 +115,13 @@ class _Proof:
             self.resolved[id(operand)] = found
         if not self.resolved:
             return Failure("operand", "")
+        named = self.claim.periods
+        self.claim = replace(self.claim, periods=divided(named, self.tree, self.resolved))
         chosen = self._chosen()
         if isinstance(chosen, Failure):
             return chosen
+        if self.claim.periods != named and not is_whole(named, self.tree, chosen):
+            return Failure("period")
         if not self._covers_periods([*chosen.values()]):
             return Failure("period")
         if stranger := self._stranger(chosen):
