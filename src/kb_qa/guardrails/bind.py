@@ -116,7 +116,11 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
             return Binding(fact, "B1")  # a column of changes without a period is of the latest beside it
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
-    rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
+    rivals = (
+        rival
+        for rival in facts
+        if _is_spoken_of(rival, fact, words) and id(rival) not in matching and _competes(claim, fact, rival)
+    )
     named = _named_periods(claim, fact)
     better = [each for each in rivals if _is_better(fact, each, claim) and named <= _named_periods(claim, each)]
     if better:
@@ -129,6 +133,12 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
 def _named_periods(claim: Claim, fact: Fact) -> frozenset[Parts]:
     """The claimed periods that the fact's headers name: a row of August is not outdone by the total of all months."""
     return frozenset(parts for parts in claim.periods if any(parts <= own for own in fact.periods))
+
+
+def _is_spoken_of(rival: Fact, fact: Fact, words: frozenset[str]) -> bool:
+    """Whether the words say anything of the rival: no other can be better, and most of an answer's facts are others."""
+    said = not words.isdisjoint(rival.labels)
+    return said or (rival.element_id == fact.element_id and not words.isdisjoint(rival.context))
 
 
 def _competes(claim: Claim, fact: Fact, rival: Fact) -> bool:
