@@ -165,3 +165,101 @@ def test_a_bare_answer_from_prose(answer: str, accepted: bool) -> None:
     """Where another sentence has what the question names, a figure of none of its words is no answer."""
     text = "At year-end 2024 we had cash of $412.6 million. Capital expenditures were $88.1 million in 2024."
     assert passes(answer, text, question="How much cash was there at year-end 2024?") is accepted
+
+
+REVENUES = """利润表（单位：万元）
+| 项目 | 2024年 | 2023年 |
+|---|---|---|
+| 营业收入 | 413,200 | 354,100 |
+| 营业成本 | 300,000 | 250,000 |"""
+PROFITS = """利润分配（单位：万元）
+| 项目 | 2024年 | 2023年 |
+|---|---|---|
+| 净利润 | 51,200 | 45,500 |
+| 分红 | 10,000 | 9,000 |"""
+SALES = """Income (USD in millions)
+| | 2024 | 2023 |
+|---|---|---|
+| Revenue | 4,132 | 3,541 |
+| Costs | 3,000 | 2,500 |"""
+INCOMES = """Distribution (USD in millions)
+| | 2024 | 2023 |
+|---|---|---|
+| Net income | 512 | 455 |
+| Dividends | 100 | 90 |"""
+ZH_RIGHT, ZH_SWAPPED = (
+    f"营业收入为{a}万元，净利润为{b}万元。" for a, b in (("413,200", "51,200"), ("51,200", "413,200"))
+)
+EN_RIGHT, EN_SWAPPED = (
+    f"Revenue was ${a} million and net income was ${b} million in 2024."
+    for a, b in (("4,132", "512"), ("512", "4,132"))
+)
+
+
+@pytest.mark.parametrize(
+    ("right", "swapped", "texts"),
+    [
+        pytest.param(ZH_RIGHT, ZH_SWAPPED, (REVENUES, PROFITS), id="tables-zh"),
+        pytest.param(ZH_RIGHT, ZH_SWAPPED, (f"{REVENUES}\n\n{PROFITS}",), id="tables-one-source-zh"),
+        pytest.param(EN_RIGHT, EN_SWAPPED, (SALES, INCOMES), id="tables-en"),
+        pytest.param(EN_RIGHT, EN_SWAPPED, (f"{SALES}\n\n{INCOMES}",), id="tables-one-source-en"),
+        pytest.param(ZH_RIGHT, ZH_SWAPPED, (REVENUES, "2024年净利润为51,200万元。"), id="table-text-zh"),
+        pytest.param(EN_RIGHT, EN_SWAPPED, (SALES, "Net income was $512 million in 2024."), id="table-text-en"),
+        pytest.param(
+            EN_RIGHT, EN_SWAPPED, (f"{SALES}\n\nNet income was $512 million in 2024.",), id="table-text-one-source-en"
+        ),
+        pytest.param(
+            ZH_RIGHT,
+            ZH_SWAPPED,
+            ("公司2024年营业收入为413,200万元。", "公司2024年净利润为51,200万元。"),
+            id="texts-of-one-subject-zh",
+        ),
+        pytest.param(
+            EN_RIGHT,
+            EN_SWAPPED,
+            ("The company's revenue was $4,132 million in 2024.", "The company's net income was $512 million in 2024."),
+            id="texts-of-one-subject-en",
+        ),
+    ],
+)
+def test_b3_across_elements(right: str, swapped: str, texts: tuple[str, ...]) -> None:
+    """B3: two rows of two elements compete where the figure's own words name the one, and nothing of the other."""
+    assert passes(right, *texts)
+    outcome = checked(swapped, *texts)
+    wrong = [figure for figure in outcome.figures if not figure.supported]
+    assert [figure.status for figure in wrong] == ["misbound", "misbound"]
+    assert wrong[0].reason is not None
+    assert wrong[0].reason.nearest[0].printed in {"413,200", "413,200万元", "4,132", "$4,132 million"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        pytest.param(
+            "Europe had 12 offices in 2024, and sales were $940 million.",
+            (
+                QUARTERS,
+                "Europe had 12 offices in 2024.",
+                "Income (USD in millions)\n| | 2024 |\n|---|---|\n| Sales | 4,132 |",
+            ),
+            id="a-caption-is-named",
+        ),
+        pytest.param(
+            "In 2024, Europe had 12 offices and revenue of $4,132 million.",
+            (
+                "Report (USD in millions)\n| | 2024 |\n|---|---|\n| Europe | 4,132 |",
+                "Europe had 12 offices in 2024.",
+                "Revenue was $4.1 billion in 2024.",
+            ),
+            id="the-same-rounded",
+        ),
+        pytest.param("Revenue was $4,132 million in 2024.", (SALES, "Revenue was 7% of sales in 2024."), id="a-kind"),
+        pytest.param(
+            "Revenue was $4,132 million in 2024.", (SALES, "Revenue was $3,900 million in 2022."), id="another-period"
+        ),
+        pytest.param("2024年营业成本为300,000万元。", (REVENUES, "2024年成本为200万元。"), id="part-of-a-name-zh"),
+    ],
+)
+def test_b3_across_elements_keeps_right_answers(answer: str, texts: tuple[str, ...]) -> None:
+    """A figure whose row, caption or value the words name is not outdone by another element."""
+    assert passes(answer, *texts)

@@ -77,7 +77,7 @@ def test_every_split_of_a_stream_gives_the_same_units_i4(name: str, stop: str, d
     """Invariant I4: text, verdicts, places and citations do not depend on how the stream was cut."""
     events = [*ANSWERS[name], ModelStop(stop)]
     whole, one = fed(events)
-    for policy in (Policy(), Policy("annotate")):
+    for policy in (Policy(), Policy("annotate"), Policy(granularity="answer")):
         expected, _ = fed(events, policy=policy)
         found, _ = fed(data.draw(splits(events)), policy=policy)
         assert found == expected
@@ -104,6 +104,34 @@ def test_units_are_those_of_the_whole_text(text: str) -> None:
         units.append(rest[: found[0]].strip())
         rest = rest[found[0] :]
     assert units == [text[start:end].strip() for start, end in split_units(text) if text[start:end].strip()]
+
+
+WHOLE = Policy(granularity="answer")
+SAID = [TextDelta("Revenue was $4,132 million in 2024. Costs were $2.1 billion. "), FIRST]
+
+
+def test_a_whole_answer_is_held_until_it_is_complete() -> None:
+    """Granularity `answer`: no unit leaves before the end, and then all of them do, as they would have one by one."""
+    gate = gate_over([REPORT, STAFF], "What was revenue in 2024?", WHOLE)
+    assert all_fed(gate, [*SAID, SPAN]) == []
+    units = gate.feed(STOP)
+    assert [unit.text for unit in units] == ["Revenue was $4,132 million in 2024. ", "Costs were $2.1 billion. "]
+    assert units == fed([*SAID, STOP])[0]
+
+
+@pytest.mark.parametrize("stop", ["max_tokens", "refusal", "connection", "pause_turn"])
+def test_of_a_cut_answer_nothing_leaves(stop: str) -> None:
+    """What was checked and right is not shown either: how the answer would have ended is not known."""
+    assert fed([*SAID, ModelStop(stop)], policy=WHOLE)[0] == []
+
+
+def test_one_wrong_figure_refuses_the_whole_answer() -> None:
+    """Only the unit that is the reason is told, without a text in its place; the model is stopped there."""
+    units, gate = fed(
+        [*SAID, TextDelta("Costs were $2.2 billion. Revenue was $4,132 million."), FIRST, STOP], policy=WHOLE
+    )
+    assert [(unit.number, unit.withheld, unit.instead) for unit in units] == [(2, True, "")]
+    assert gate.stopped
 
 
 def test_nothing_is_given_before_its_meaning_is_settled() -> None:

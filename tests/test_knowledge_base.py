@@ -105,6 +105,22 @@ async def test_nothing_left_is_a_refusal_in_the_questions_language() -> None:
     assert events[-1].data["refused"] is True
 
 
+@pytest.mark.parametrize("said", ["Net revenue was 4,913 million.", "Net revenue was 4,812 million."])
+async def test_an_answer_as_a_whole_is_shown_or_refused(said: str) -> None:
+    """Granularity `answer`: a wrong figure leaves the refusal alone, in place of the right sentence before it, too."""
+    first = "Costs were 900 million."
+    reply = (TextDelta(first), BlockCitation(1, 1), TextDelta(f" {said}"), BlockCitation(1, 0), STOP)
+    asked = replace(knowledge_base(*reply), policy=Policy(granularity="answer"))
+    events = await answered(asked, "What were costs and net revenue?")
+    right = "4,812" in said
+    assert text_of(events) == (f"{first} [1] {said} [2]" if right else "")
+    assert [each.data["message"] for each in only(events, "refusal")] == (
+        [] if right else ["Not found in the materials."]
+    )
+    assert [each.data["text"] for each in only(events, "withheld")] == ([] if right else [""])
+    assert events[-1].data["refused"] is not right
+
+
 async def test_a_question_that_names_what_no_material_names_is_refused_without_a_model() -> None:
     """P9 is nowhere: no model is asked, and the refusal says what is missing."""
     asked = knowledge_base()

@@ -526,6 +526,7 @@ def _times_marked(text: str, quantities: Sequence[Quantity]) -> list[int]:
 @given(_TEXTS, st.sampled_from(["", "en", "de", "zh"]))
 @example("1\u20e3 ㉑ 三分之 二", "")
 @example("two.pdf and www.ten.org", "")
+@example("MILLION\u200bA", "")
 def test_every_numeral_lies_in_one_span_or_is_reported(text: str, locale: str) -> None:
     """Invariant I2, for any text: spans are disjoint, in order, in the text; no numeral is in none and unreported."""
     quantities = lex(text, locale=locale)

@@ -235,6 +235,9 @@ def test_pass_3_units(text: str, kind: str, value: str, unit: str) -> None:
         ("four point one million", "number", "4100000"),
         ("two dozen", "number", "24"),
         ("half a million", "number", "500000"),
+        ("half a dozen", "number", "6"),
+        ("18周岁", "duration", "18"),
+        ("20周年", "duration", "20"),
         ("a quarter million", "number", "250000"),
     ],
 )
@@ -280,6 +283,11 @@ def test_pass_4_ranges_and_tolerances(text: str, low: str, high: str) -> None:
             ("500多人", ">"),
             ("500余人", ">"),
             ("under 5%", "<"),
+            ("满20年", ">="),
+            ("年满60周岁", ">="),
+            ("不满20年", "<"),
+            ("未满18周岁", "<"),
+            ("客户不满20起", ""),
         ),
     ],
 )

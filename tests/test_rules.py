@@ -27,6 +27,7 @@ VALUES = [
     ("V7 direction", "Sales fell 5%.", "Sales rose 5%.", "Sales fell 5%."),
     ("V7 change and level", "Margin rose to 18.4%.", "Margin rose 18.4%.", "Margin rose 1.8 points to 18.4%."),
     ("V8 bounds", "员工逾1万人。", "员工逾2万人。", "员工10,368人。"),
+    ("V8 completed years", "员工工龄满10年。", "员工工龄不满10年。", "员工工龄满10年。"),
     ("V8 inverted", "At least 5 days' notice.", "At most 5 days' notice.", "At least 5 days' notice."),
     ("V9 ranges", "Guidance is 10–12 million.", "Guidance is 11 million.", "Guidance is 10 to 12 million."),
     ("V9 one end", "产能为10至12万吨。", "产能为10万吨。", "产能为10至12万吨。"),
@@ -45,6 +46,24 @@ def test_value_rules(right: str, wrong: str, text: str) -> None:
     """V1 to V13: one answer that agrees with the source, and one that does not."""
     assert passes(right, text)
     assert not passes(wrong, text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cash", "accepted"),
+    [
+        ("Cash was nearly half a billion dollars.", "$490.2 million", True),
+        ("Cash was about half a billion dollars.", "$512.6 million", True),
+        ("Cash was nearly half a billion dollars.", "$412.6 million", False),
+        ("Cash was about half a billion dollars.", "$612.6 million", False),
+        ("Cash was about a quarter million dollars.", "$251,300", True),
+        ("Cash was about a quarter million dollars.", "$301,300", False),
+        ("We have half a dozen shops.", "6", True),
+        ("We have half a dozen shops.", "8", False),
+    ],
+)
+def test_v3_a_fraction_word_is_no_wide_range(answer: str, cash: str, accepted: bool) -> None:
+    """V3: half a billion is 0.5 billion, rounded at its own place, and not anything that is nearer to it than to 0."""
+    assert passes(answer, f"Cash was {cash}. We have {cash} shops.") is accepted
 
 
 def test_v8_a_dropped_bound_is_annotated() -> None:

@@ -35,6 +35,7 @@ def test_each_kind_of_value_is_read() -> None:
         pytest.param("KB_QA_PROT", "1", id="misspelt"),
         pytest.param("KB_QA_MODEL", "gpt", id="no model of ours"),
         pytest.param("KB_QA_CACHE_TTL", "2h", id="no time to live"),
+        pytest.param("KB_QA_POLICY_GRANULARITY", "sentence", id="no granularity"),
         pytest.param("KB_QA_EFFORT", "huge", id="no effort"),
         pytest.param("KB_QA_TEMPERATURE", "1.5", id="too warm"),
         pytest.param("KB_QA_TEMPERATURE", "nan", id="no number"),
@@ -84,6 +85,15 @@ def test_a_wrong_policy_is_told(policy: str, kinds: str, told: str, tmp_path: Pa
     """A misspelt policy is an error, and never a laxer one."""
     with pytest.raises(InputError, match=told):
         policy_of_settings(Settings(kb=tmp_path, policy=policy, policy_kinds=kinds))
+
+
+def test_the_granularity_of_the_policy_is_read(tmp_path: Path) -> None:
+    """From the environment to the policy; a wrong one that no environment checked is told, too."""
+    settings = Settings.from_environment({"KB_QA_POLICY_GRANULARITY": "answer", "KB_QA_KB": str(tmp_path)})
+    assert policy_of_settings(settings).granularity == "answer"
+    assert policy_of_settings(Settings(kb=tmp_path)).granularity == "unit"
+    with pytest.raises(InputError, match="'sentence' is no granularity"):
+        policy_of_settings(Settings(kb=tmp_path, policy_granularity="sentence"))
 
 
 def test_a_policy_has_its_kinds_and_the_aliases_of_its_knowledge_base(tmp_path: Path) -> None:

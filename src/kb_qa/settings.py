@@ -13,6 +13,7 @@ _ONE_OF = {
     f"{PREFIX}MODEL": ("auto", "claude", "markers", "extractive"),
     f"{PREFIX}EFFORT": ("", "low", "medium", "high", "xhigh", "max"),
     f"{PREFIX}CACHE_TTL": ("5m", "1h"),
+    f"{PREFIX}POLICY_GRANULARITY": ("unit", "answer"),
 }
 _RANGES = {
     f"{PREFIX}PORT": (0, 65535),
@@ -54,6 +55,7 @@ class Settings:
     per_document: int = 3  # materials of one document, unless the reader chose it
     policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support
     policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
+    policy_granularity: str = "unit"  # unit | answer: what one such figure takes with it
     trust_file_names: bool = False  # file names may stand in prompts
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document

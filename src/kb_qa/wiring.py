@@ -181,9 +181,10 @@ def _open_pictures(settings: Settings, ledger: Ledger) -> Iterator[RegionPicture
 def policy_of_settings(settings: Settings) -> Policy:
     """What the guard holds to, with the alias table of the knowledge base. Raises InputError where either is wrong."""
     try:
-        return policy_of(settings.policy, settings.policy_kinds, read_aliases(settings.kb))
+        aliases = read_aliases(settings.kb)
+        return policy_of(settings.policy, settings.policy_kinds, aliases, settings.policy_granularity)
     except ValueError as error:
-        raise InputError(f"KB_QA_POLICY or KB_QA_POLICY_KINDS: {error}") from error
+        raise InputError(f"KB_QA_POLICY, KB_QA_POLICY_KINDS or KB_QA_POLICY_GRANULARITY: {error}") from error
 
 
 def embedder_of(settings: Settings) -> Embedder:

@@ -55,7 +55,11 @@ def bearing_block(
     given = frozenset(cited)
     found: BlockCitation | None = None
     for material in dict.fromkeys(each.material for each in cited):
-        facts = [fact for fact in materials.sources[material - 1].facts if place_of(fact, place.match) == place]
+        facts = [
+            fact
+            for fact in materials.sources[material - 1].facts
+            if fact.printed == place.printed and place_of(fact, place.match) == place
+        ]
         for index, block in enumerate(context.materials[material - 1].chunk.blocks):
             if any(_stands_in(fact, block) for fact in facts):
                 citation = BlockCitation(material, index)

@@ -12,8 +12,9 @@ from kb_qa.guardrails.directions import LEVEL, Direction
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Quantity
-from kb_qa.guardrails.values import kind_group
+from kb_qa.guardrails.values import compare, kind_group
 
+_SAID_OF_ANY = frozenset({"total"})  # a row of totals, of whatever the table is about
 Rule = Literal["", "B1", "B2", "B3", "unbound"]
 
 
@@ -115,7 +116,11 @@ def _bound(claim: Claim, fact: Fact, facts: Sequence[Fact], matching: frozenset[
             return Binding(fact, "B1")  # a column of changes without a period is of the latest beside it
     if _is_day(fact.quantity):
         return Binding(fact)  # the day of a month is a date, and nothing else competes for it
-    rivals = (rival for rival in facts if id(rival) not in matching and _competes(claim, fact, rival))
+    rivals = (
+        rival
+        for rival in facts
+        if _is_spoken_of(rival, fact, words) and id(rival) not in matching and _competes(claim, fact, rival)
+    )
     named = _named_periods(claim, fact)
     better = [each for each in rivals if _is_better(fact, each, claim) and named <= _named_periods(claim, each)]
     if better:
@@ -130,11 +135,15 @@ def _named_periods(claim: Claim, fact: Fact) -> frozenset[Parts]:
     return frozenset(parts for parts in claim.periods if any(parts <= own for own in fact.periods))
 
 
+def _is_spoken_of(rival: Fact, fact: Fact, words: frozenset[str]) -> bool:
+    """Whether the words say anything of the rival: no other can be better, and most of an answer's facts are others."""
+    said = not words.isdisjoint(rival.labels)
+    return said or (rival.element_id == fact.element_id and not words.isdisjoint(rival.context))
+
+
 def _competes(claim: Claim, fact: Fact, rival: Fact) -> bool:
     """Whether a fact of another value could be what the claim means."""
-    if rival.quantity.role != "figure" or (rival.cell is None) != (fact.cell is None):
-        return False
-    if rival.element_id != fact.element_id and rival.cell is not None:
+    if rival.quantity.role != "figure":
         return False
     if claim.periods and fact.periods and not rival.periods and rival.cell is not None:
         return False  # a column of changes has no period to compete with
@@ -153,15 +162,20 @@ def _is_counted_alike(claimed: Quantity, printed: Quantity) -> bool:
 def _is_better(fact: Fact, rival: Fact, claim: Claim) -> bool:
     """B3: the words fit the rival at least as well in what they say and in what they leave out, and better in one.
 
-    In text only figures of one sentence compete, by the words of their own clauses.
+    In text figures of one sentence compete by the words of their own clauses, others only where they are named wholly.
     """
     words = claim.words
-    if fact.cell is None or rival.cell is None:
+    is_cell, apart = fact.cell is not None, fact.element_id != rival.element_id
+    if is_cell != (rival.cell is not None) or (is_cell and apart):
+        return _is_named_elsewhere(fact, rival, words)
+    if not is_cell:
         mine, theirs = fact.labels & words, rival.labels & words
         if claim.bare and theirs and not mine:
             return True  # a bare figure is of what the question names, wherever that stands
-        if rival.sentence != fact.sentence or rival.element_id != fact.element_id:
-            return _is_parallel(fact, rival) and theirs > mine and unmatched(rival, words) < unmatched(fact, words)
+        if rival.sentence != fact.sentence or apart:
+            if _is_parallel(fact, rival) and theirs > mine and unmatched(rival, words) < unmatched(fact, words):
+                return True
+            return _is_named_elsewhere(fact, rival, words)
         whole = bool(mine) and theirs == mine == rival.labels < fact.labels  # named is the whole, and not its part
         return theirs > mine or whole
     if not fact.body or not rival.body:
@@ -173,6 +187,27 @@ def _is_better(fact: Fact, rival: Fact, claim: Claim) -> bool:
     if not theirs or not theirs >= mine or left_out > missing:
         return False  # a rival of which the words say nothing is none
     return theirs > mine or left_out < missing
+
+
+def _is_named_elsewhere(fact: Fact, rival: Fact, words: frozenset[str]) -> bool:
+    """Across elements: the words name all that tells the rival from the fact (of a cell, by its row), and nothing of
+    what tells the fact from the rival.
+    """
+    if any(each.cell is not None and not each.body for each in (fact, rival)):
+        return False
+    if (fact.cell is None or rival.cell is None) and fact.quantity.unit != rival.quantity.unit:
+        return False
+    mine, theirs = _subject(fact), _subject(rival)
+    apart = theirs - mine - _SAID_OF_ANY
+    if not apart or not apart <= words or not mine - theirs:
+        return False
+    if rival.direction.change != fact.direction.change or not theirs & words > matched(fact, words):
+        return False
+    return not compare(rival.quantity, fact).agreement  # `$1.2 billion` in the text is 1,200,181 of the table
+
+
+def _subject(fact: Fact) -> frozenset[str]:
+    return fact.labels if fact.cell is None else fact.row_labels
 
 
 def _is_parallel(fact: Fact, rival: Fact) -> bool:

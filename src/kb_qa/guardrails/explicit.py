@@ -14,12 +14,14 @@ from kb_qa.guardrails.bind import Claim, bind
 from kb_qa.guardrails.derivation import Derived, agrees
 from kb_qa.guardrails.exchange import rates
 from kb_qa.guardrails.expressions import Literal, Named, Node, Operation, apply, operands, parse
+from kb_qa.guardrails.fact_index import FactIndex
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.operations import operations
 from kb_qa.guardrails.periods import Parts
 from kb_qa.guardrails.quantities import CONTEXT, ONE, PERIOD_KINDS, Quantity
 from kb_qa.guardrails.series import year_of
 from kb_qa.guardrails.values import compare, is_same_currency, kind_group
+from kb_qa.guardrails.whole_years import divided, is_whole
 
 MARK = re.compile(r"[ \u00a0]?⟦([^⟦⟧]{0,400})⟧")
 _CONSTANTS = frozenset(Decimal(each) for each in (*range(1, 13), 100, 360, 365, 1000, 10**6))
@@ -67,7 +69,7 @@ def strip(text: str) -> Stripped:
     return Stripped("".join([*parts, rest]), tuple(found), unclosed="⟦" in rest or "⟧" in rest)
 
 
-def prove(claim: Claim, expression: str, facts: Sequence[Fact], ledger: Mapping[str, Fact]) -> Derived | Failure:
+def prove(claim: Claim, expression: str, index: FactIndex, ledger: Mapping[str, Fact]) -> Derived | Failure:
     """The derivation that the expression states, or why it is none."""
     try:
         tree = parse(expression)
@@ -75,7 +77,7 @@ def prove(claim: Claim, expression: str, facts: Sequence[Fact], ledger: Mapping[
         return Failure("expression", str(error))
     failure: Failure | None = None
     for constants in (True, False):
-        proof = _Proof(claim, tree, facts, ledger, constants)
+        proof = _Proof(claim, tree, index, ledger, constants)
         outcome = proof.result()
         if isinstance(outcome, Derived):
             return outcome
@@ -88,16 +90,15 @@ def prove(claim: Claim, expression: str, facts: Sequence[Fact], ledger: Mapping[
 class _Proof:
     """One reading of an expression. `constants`: a small divisor or factor is a constant before it is a fact."""
 
-    def __init__(
-        self, claim: Claim, tree: Node, facts: Sequence[Fact], ledger: Mapping[str, Fact], constants: bool
-    ) -> None:
-        self.claim, self.tree, self.facts, self.ledger, self.constants = claim, tree, facts, ledger, constants
+    def __init__(self, claim: Claim, tree: Node, index: FactIndex, ledger: Mapping[str, Fact], constants: bool) -> None:
+        self.claim, self.tree, self.index, self.ledger, self.constants = claim, tree, index, ledger, constants
+        self.facts = index.facts
         self.used: list[Fact] = []
         self.names: list[str] = []
         self.operator = tree.operator if isinstance(tree, Operation) else "="
         exchanges = claim.quantity.currency and self.operator in {"*", "/"}
         # The words name the amount and not the rate: a rate is bound by the currencies that it names.
-        self.rates = {id(rate.fact): rate for rate in rates(facts)} if exchanges else {}
+        self.rates = {id(rate.fact): rate for rate in rates(index.facts)} if exchanges else {}
         self.has_choice = False  # an operand may be a constant or a fact
 
     def result(self) -> Derived | Failure:
@@ -114,9 +115,13 @@ class _Proof:
             self.resolved[id(operand)] = found
         if not self.resolved:
             return Failure("operand", "")
+        named = self.claim.periods
+        self.claim = replace(self.claim, periods=divided(named, self.tree, self.resolved))
         chosen = self._chosen()
         if isinstance(chosen, Failure):
             return chosen
+        if self.claim.periods != named and not is_whole(named, self.tree, chosen):
+            return Failure("period")
         if not self._covers_periods([*chosen.values()]):
             return Failure("period")
         if stranger := self._stranger(chosen):
@@ -132,13 +137,15 @@ class _Proof:
     def _facts_of(self, operand: Literal | Named) -> list[Fact]:
         if isinstance(operand, Named):
             return [self.ledger[operand.name]] if operand.name in self.ledger else []
-        return [fact for fact in self.facts if _prints(fact, operand)]
+        return [fact for fact in self.index.of_face(operand.value) if _may_be(fact, operand)]
 
     def _chosen(self) -> dict[int, Fact] | Failure:
         """Each operand's bound fact. One period named, and the other operand of the same label stands beside it."""
         matching = frozenset(id(fact) for found in self.resolved.values() for fact in found)
         # a printed total of the very value claimed is no rival of its parts
-        matching |= {id(fact) for fact in self.facts if compare(self.claim.quantity, fact).agreement}
+        matching |= {
+            id(fact) for fact in self.index.near(self.claim.quantity) if compare(self.claim.quantity, fact).agreement
+        }
         chosen: dict[int, Fact] = {}
         open_: dict[int, list[Fact]] = {}
         for key, found in self.resolved.items():
@@ -241,7 +248,9 @@ class _Proof:
         tree = self.tree
         if not isinstance(tree, Operation) or tree.operator not in {"+", "sum"} or not self.used:
             return False
-        if not any(compare(self.claim.quantity, fact).agreement == "exact" for fact in self.facts):
+        if not any(
+            compare(self.claim.quantity, fact).agreement == "exact" for fact in self.index.near(self.claim.quantity)
+        ):
             return False
         place = max(fact.quantity.quantum for fact in self.used)
         allowed = CONTEXT.divide(CONTEXT.multiply(place, Decimal(len(self.used))), Decimal(2))
@@ -301,14 +310,9 @@ def _same_series(fact: Fact, other: Fact) -> bool:
     return fact.element_id == other.element_id and fact.labels == other.labels
 
 
-def _prints(fact: Fact, literal: Literal) -> bool:
-    """Face or scaled value, whatever the sign: an expression writes 197 for a cell (197)."""
+def _may_be(fact: Fact, literal: Literal) -> bool:
+    """Whether a fact of that number is one that a sign-less literal may mean: it writes 197 for a cell (197)."""
     quantity = fact.quantity
-    if isinstance(quantity.value, str):
-        return False
-    size = abs(quantity.value)
-    if literal.value != size and (not quantity.scale or literal.value != CONTEXT.scaleb(size, -quantity.scale)):
-        return False
     if quantity.role != "figure" or quantity.kind in PERIOD_KINDS or fact.ambiguous:
         return False
     return quantity.kind == "percent" or not literal.percent

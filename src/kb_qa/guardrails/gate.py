@@ -1,6 +1,7 @@
 """The gate: what a model writes, as it comes, becomes units that are checked; nothing passes it unchecked.
 
 A pure state machine. For every way in which the same text is cut into deltas, the same units come out (invariant I4).
+A policy of granularity `answer` holds them all until the answer is complete, and lets all of them out or none.
 """
 
 from __future__ import annotations
@@ -88,11 +89,25 @@ class Gate:
         self._lead = ""  # of the sentence that was cut at the bound
         self._spans = [_Span(0)]
         self._carried = Carried()
+        self._held: list[Settled] = []  # until the whole answer is known to pass
 
     def feed(self, event: ModelEvent) -> list[Settled]:
-        """The units that this event settles."""
+        """The units that this event settles, or lets out."""
         if self.stopped:
             return []
+        settled = self._read(event)
+        return settled if self.policy.granularity == "unit" else self._all_or_none(settled, event)
+
+    def _all_or_none(self, settled: Sequence[Settled], event: ModelEvent) -> list[Settled]:
+        """All units of a complete answer; of a refused one the unit that is the reason; of a cut one none."""
+        self._held += settled
+        if self.stopped:
+            return [replace(unit, instead="") for unit in self._held if unit.withheld]  # the refusal stands for all
+        if not isinstance(event, ModelStop) or event.stop_reason not in COMPLETE:
+            return []
+        return self._held
+
+    def _read(self, event: ModelEvent) -> list[Settled]:
         match event:
             case TextDelta():
                 return self._taken(self._marks.feed(event.text))
@@ -170,10 +185,13 @@ class Gate:
         return Settled(number, pieces, figures, edits=edits(figures, self.policy))
 
     def _refuse(self, number: int, figures: Sequence[FigureOutcome]) -> None:
-        """The model is stopped when it has lost its way: after three units, or a first one without any bound fact."""
+        """The model is stopped when it has lost its way (after three units, or a first one without any bound fact), and
+        where nothing of its answer can be shown any more.
+        """
         self.refused += 1
         bound = any(each.supported and each.support for each in figures)
-        self.stopped = self.refused >= MOST_REFUSED or (number == 0 and not bound)
+        lost = self.refused >= MOST_REFUSED or (number == 0 and not bound)
+        self.stopped = lost or self.policy.granularity == "answer"
 
     def _checked(self, start: int, end: int) -> tuple[FigureOutcome, ...]:
         """A piece of a sentence is checked with what the sentence says before it, a table's row under its headers."""

@@ -72,7 +72,7 @@ def judge(claim: Claim, bench: Bench, expression: str | None) -> Judgement:
 
 
 def _proven(claim: Claim, bench: Bench, expression: str) -> Judgement:
-    outcome = prove(claim, expression, bench.materials.facts, bench.materials.ledger)
+    outcome = prove(claim, expression, bench.materials.index, bench.materials.ledger)
     if isinstance(outcome, Failure):
         code = f"operand_{outcome.code}" if outcome.code in {"misbound", "currency"} else outcome.code
         text = reason_text(code, bench.language, raw=claim.quantity.raw, mine=outcome.detail)
@@ -85,11 +85,11 @@ def _proven(claim: Claim, bench: Bench, expression: str) -> Judgement:
 
 def _direct(claim: Claim, bench: Bench) -> Judgement:
     facts = bench.materials.facts
-    compared = [(fact, compare(claim.quantity, fact)) for fact in facts]
+    compared = [(fact, compare(claim.quantity, fact)) for fact in bench.materials.index.near(claim.quantity)]
     equal = {
         id(fact): comparison for fact, comparison in compared if comparison.agreement and _counts_the_same(claim, fact)
     }
-    candidates = [fact for fact in facts if id(fact) in equal]
+    candidates = [fact for fact, _ in compared if id(fact) in equal]
     if not candidates:
         return _unmatched(claim, compared, bench)
     fitting = [fact for fact in candidates if _is_same_way(claim, fact) and _is_an_average(claim, fact)]

@@ -73,6 +73,8 @@ def uncovered(text: str, quantities: Iterable[Quantity]) -> tuple[tuple[int, int
         start, end = normalised.original_span(*match.span())
         if covered.find(0, start, end) >= 0:
             gaps.append((start, end))
+    if len(normalised.text) != len(text):  # what was dropped may part words: a line may end at it
+        gaps += [match.span() for match in _number_words(text) if covered.find(0, *match.span()) >= 0]
     if _CJK_NUMERAL.search(normalised.text):
         gaps += _unread_chinese(covered, normalised)
     return _merged(gaps)

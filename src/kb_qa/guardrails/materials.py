@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from kb_qa.elements import Element, Origin
 from kb_qa.geometry import BBox
+from kb_qa.guardrails.fact_index import FactIndex
 from kb_qa.guardrails.facts import Fact, facts_of
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.guardrails.locales import locale_of
@@ -48,6 +49,7 @@ class Materials:
     ledger: Mapping[str, Fact]
     names: Mapping[int, str] = field(default_factory=dict)  # F-number by id() of the fact
     holders: Mapping[int, frozenset[int]] = field(default_factory=dict)  # source numbers by id() of the fact
+    index: FactIndex = field(default_factory=lambda: FactIndex(()), compare=False)  # of `facts`
     unseen: tuple[Fact, ...] = ()  # of text that a reader cannot see, or that a model wrote: they support nothing
 
     def sources_of(self, fact: Fact) -> frozenset[int]:
@@ -106,12 +108,14 @@ def assembled(sources: Sequence[Source], beside: Iterable[Fact] = (), unseen: tu
             holders.setdefault(id(fact), set()).add(source.number)
     figures = [fact for fact in held.values() if fact.number is not None and fact.quantity.role == "figure"]
     ledger = {f"F{number}": fact for number, fact in enumerate(figures, 1)}
+    facts = (*held.values(), *(fact for fact in beside if id(fact) not in held))
     return Materials(
         sources=tuple(sources),
-        facts=(*held.values(), *(fact for fact in beside if id(fact) not in held)),
+        facts=facts,
         ledger=ledger,
         names={id(fact): name for name, fact in ledger.items()},
         holders={key: frozenset(numbers) for key, numbers in holders.items()},
+        index=FactIndex(facts),
         unseen=unseen,
     )
 

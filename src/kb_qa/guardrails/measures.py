@@ -76,7 +76,7 @@ MEASURES: Mapping[str, Iterable[str]] = {
     "tco2e": ("tCO2e", "tCO₂e", "tonnes CO2e"),
 }
 DURATIONS: Mapping[str, Iterable[str]] = {
-    "year": ("year", "years", "yr", "yrs", "year-old", "years old", "年"),
+    "year": ("year", "years", "yr", "yrs", "year-old", "years old", "年", "周年", "周岁"),
     "month": ("month", "months", "个月", "月期"),
     "week": ("week", "weeks", "周", "个星期", "星期", "个周"),
     "workday": ("business day", "business days", "working day", "working days", "workdays", "个工作日", "工作日"),

@@ -16,6 +16,7 @@ Mode = Literal["strict", "annotate", "off"]
 Granularity = Literal["unit", "answer"]
 Repair = Literal["", "recompute"]
 
+_GRANULARITIES: tuple[Granularity, ...] = ("unit", "answer")
 _RANK: dict[Mode, int] = {"off": 0, "annotate": 1, "strict": 2}
 _GROUPS = {"id": "ids", "ref": "ids", "marker": "markers", "enum": "markers", "date": "periods", "year": "periods"}
 _GROUPS |= {"period": "periods", "monthday": "periods"}
@@ -28,6 +29,7 @@ class Policy:
     """`overrides` set another mode for a kind (`percent`) or a group of kinds (`ids`, `markers`, `periods`).
 
     `repair` "recompute": a wrong result of an expression whose operands are all bound is replaced by the right one.
+    `granularity` "answer": one figure that may not be shown refuses the whole answer.
     `aliases` are pairs (said, canonical) of one knowledge base; `locale` holds where a document says nothing.
     """
 
@@ -69,10 +71,10 @@ def _digest(said: str) -> str:
 STRICT = Policy()
 
 
-def policy_of(mode: str, kinds: str = "", aliases: Aliases = ()) -> Policy:
+def policy_of(mode: str, kinds: str = "", aliases: Aliases = (), granularity: str = "unit") -> Policy:
     """The policy that is written as `annotate` and `ids=off,percent=strict`; `aliases` come before the usual ones.
 
-    Raises ValueError for a mode or a kind that there is not.
+    Raises ValueError for a mode, a kind or a granularity that there is not.
     """
     overrides: dict[str, Mode] = {}
     for part in filter(None, (each.strip() for each in kinds.split(","))):
@@ -80,7 +82,8 @@ def policy_of(mode: str, kinds: str = "", aliases: Aliases = ()) -> Policy:
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is no kind of figure; there are {', '.join(sorted(KINDS))}")
         overrides[kind] = _mode(said)
-    return Policy(_mode(mode), overrides=overrides, aliases=(*aliases, *DEFAULT_ALIASES))
+    held = _granularity(granularity)
+    return Policy(_mode(mode), held, overrides=overrides, aliases=(*aliases, *DEFAULT_ALIASES))
 
 
 def _mode(said: str) -> Mode:
@@ -88,6 +91,13 @@ def _mode(said: str) -> Mode:
         if said == mode:
             return mode
     raise ValueError(f"{said!r} is no policy; there are {', '.join(_RANK)}")
+
+
+def _granularity(said: str) -> Granularity:
+    for granularity in _GRANULARITIES:
+        if said == granularity:
+            return granularity
+    raise ValueError(f"{said!r} is no granularity; there are {', '.join(_GRANULARITIES)}")
 
 
 def is_stricter(first: Policy, second: Policy) -> bool:

@@ -138,7 +138,7 @@ def _bounded(text: str, quantity: Quantity) -> Quantity:
         return quantity
     said = _said_left(text, quantity.start)
     approximate = said == "~"
-    bound: Bound = quantity.bound or ("" if said == "~" else said)
+    bound: Bound = quantity.bound or ("" if said == "~" else said) or _completed(text, quantity)
     if text[quantity.end : quantity.end + 1] in _RIGHT_CHARACTERS:
         right = text[quantity.end : quantity.end + _RIGHT_WINDOW + 4]
         approximate = approximate or _APPROXIMATE_RIGHT.match(right) is not None
@@ -150,6 +150,14 @@ def _bounded(text: str, quantity: Quantity) -> Quantity:
     if (approximate, bound, low, soft) == (quantity.approximate, quantity.bound, quantity.lo, quantity.soft):
         return quantity
     return amend(quantity, approximate=approximate, bound=bound, lo=low, hi=high, soft=soft)
+
+
+def _completed(text: str, quantity: Quantity) -> Bound:
+    """`满20年`: not less than so long; `不满20年`, `未满20年`: less. Of anything but time, 不满 is discontent."""
+    start = quantity.start
+    if quantity.kind != "duration" or not text.startswith("满", max(start - 1, 0), start):
+        return ""
+    return "<" if text[max(start - 2, 0) : start - 1] in {"不", "未"} else ">="
 
 
 def _said_left(text: str, start: int) -> Literal["", "~", ">=", "<=", ">", "<"]:

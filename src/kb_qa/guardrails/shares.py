@@ -77,6 +77,10 @@ def share(above: Decimal, below: Decimal, start: int, end: int) -> Quantity:
     return Quantity("number", f"{above}/{below}", start, end)
 
 
+# How near `half a million` and `a quarter million` are meant: between 0.45 and 0.55, 0.225 and 0.275 of it.
+_NEAREST = {Decimal("0.5"): Decimal("0.1"), Decimal("0.25"): Decimal("0.05")}
+
+
 def half(text: str, match: re.Match[str]) -> Quantity:
     """The quantity of a match of `HALF`."""
     part = Decimal("0.25") if "quarter" in match["article"].lower() else Decimal("0.5")
@@ -84,7 +88,8 @@ def half(text: str, match: re.Match[str]) -> Quantity:
     if not big:
         return Quantity("percent", CONTEXT.multiply(part, Decimal(100)), match.start(), match.end())
     if big in BIG or big == "dozen":
-        value = CONTEXT.multiply(part, Decimal(12)) if big == "dozen" else CONTEXT.scaleb(part, BIG[big])
-        quantity = numerals.spelled(text, match.start(), match.end(), value, value)
-        return amend(quantity, scale=BIG.get(big, 0))
+        if big == "dozen":
+            return numerals.spelled(text, match.start(), match.end(), CONTEXT.multiply(part, Decimal(12)), Decimal(1))
+        value, place = CONTEXT.scaleb(part, BIG[big]), CONTEXT.scaleb(_NEAREST[part], BIG[big])
+        return amend(numerals.spelled(text, match.start(), match.end(), value, place), scale=BIG[big])
     return Quantity("duration", part, match.start(), match.end(), unit=big, quantum=Decimal("0.1"))

@@ -70,6 +70,13 @@ def compare(claim: Quantity, fact: Fact) -> Comparison:
     return agreement
 
 
+def may_be_ratio(printed: Quantity) -> bool:
+    """Whether a plain number may be a ratio, if its headers say so: `0.19524`."""
+    if printed.kind != "number" or isinstance(printed.value, str):
+        return False
+    return not printed.scale and printed.quantum < ONE and abs(printed.value) <= _TWO
+
+
 def rounds_to(value: Decimal, claimed: Decimal, quantum: Decimal) -> bool:
     """Whether `value`, printed at `quantum`, is `claimed`: half-up or half-even (GB/T 8170)."""
     if quantum <= 0:
@@ -117,9 +124,9 @@ def _converted(claim: Quantity, fact: Fact) -> tuple[Decimal, Decimal] | None:
         return (value, printed.quantum) if len(units) < 2 or units & _GENERIC else None
     if claim.kind == printed.kind:
         return (value, printed.quantum) if claim.unit == printed.unit else None
-    if claim.kind == "percent" and printed.kind == "number" and not printed.scale and abs(value) <= _TWO:
+    if claim.kind == "percent" and may_be_ratio(printed):
         # `0.19524 (ratio)` is 19.52 %
-        if printed.quantum < ONE and _RATIO.search(f"{fact.row} {fact.column}"):
+        if _RATIO.search(f"{fact.row} {fact.column}"):
             return CONTEXT.multiply(value, _HUNDRED), CONTEXT.multiply(printed.quantum, _HUNDRED)
         return None
     if printed.kind == "number" and claim.unit and claim.unit == printed.unit:
