@@ -44,6 +44,20 @@ def test_a_row_is_quoted_with_its_own_headers(text: str, quoted: tuple[bool, boo
 
 
 @pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("Research; Year Ended / 2025: 3,423 (in millions)", (True, True)),
+        ("Year Ended / 2025: 3,423 (in millions)", (False, False)),
+        ("Costs; Year Ended / 2025: 3,423 (in millions)", (False, False)),
+    ],
+)
+def test_a_row_whose_label_has_no_header_is_quoted_too(text: str, quoted: tuple[bool, bool]) -> None:
+    """The label stands for itself, and still comes first."""
+    row = Block("b", "e", "Research | 3,423", 0, 16, labelled="Research | Year Ended / 2025：3,423 | in millions")
+    assert is_row_quotation(text, row) == quoted
+
+
+@pytest.mark.parametrize(
     ("text", "released"),
     [
         ("Item: Net sales; 2024: 8,412 (in millions)", True),

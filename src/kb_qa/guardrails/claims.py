@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kb_qa.guardrails.bind import Claim
 from kb_qa.guardrails.directions import LEVEL, direction_asked, direction_at, says_loss
@@ -12,10 +12,13 @@ from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.operations import superlative
 from kb_qa.guardrails.periods import Parts
-from kb_qa.guardrails.quantities import Quantity
+from kb_qa.guardrails.quantities import Kind, Quantity, scaled_by
+from kb_qa.guardrails.scopes import stated_in_caption
 from kb_qa.guardrails.trends import trend_at
 from kb_qa.guardrails.windows import masked, sentence_periods, windows, without_periods
 
+_SCALED: frozenset[Kind] = frozenset({"number", "money", "count"})
+_IN_BRACKETS = re.compile(r"(?a)[ \u00a0]?[(（]([^()（）\d]{2,60})[)）]")
 _PREVIOUS = re.compile(
     r"(?ai)\b(?:previous|prior|preceding|last) (?:fiscal )?(?:year|period)|\byear (?:earlier|before|ago)|上年"
     r"|去年|前一年|上一年|上期"
@@ -75,7 +78,7 @@ def claims_of(
         if bare and direction == LEVEL and asked.text:
             direction = direction_asked(asked.text)
         claims[quantity.start] = Claim(
-            quantity=quantity,
+            quantity=_as_stated(quantity, text),
             words=carried or sentence or asked.words,
             all_words=sentence | asked.words,
             periods=window.periods or _relative(window.text, named or wanted) or named or wanted,
@@ -89,6 +92,18 @@ def claims_of(
             question=asked.text,
         )
     return claims
+
+
+def _as_stated(quantity: Quantity, text: str) -> Quantity:
+    """`4,132 (in millions)`, `4,132（单位：万元）`: what stands in brackets right behind a figure is its scale."""
+    behind = _IN_BRACKETS.match(text, quantity.end)
+    if behind is None or quantity.scale or quantity.kind not in _SCALED:
+        return quantity
+    stated = stated_in_caption(behind[1])
+    if not stated.scale or stated.ambiguous:
+        return quantity
+    named = quantity if quantity.currency or quantity.unit else replace(quantity, currency=stated.currency)
+    return scaled_by(named, stated.scale)
 
 
 def _relative(words: str, named: tuple[Parts, ...]) -> tuple[Parts, ...]:

@@ -19,7 +19,7 @@ from kb_qa.guardrails.directions import LEVEL, Direction, direction_at, directio
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases, tokens, union
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.periods import Parts, parts_of
-from kb_qa.guardrails.quantities import CONTEXT, Kind, Quantity
+from kb_qa.guardrails.quantities import Kind, Quantity, scaled_by
 from kb_qa.guardrails.scopes import Stated, is_currency, nearest, stated_in_caption, stated_in_header
 from kb_qa.guardrails.units import split_units
 from kb_qa.guardrails.windows import is_counted, masked, own_periods, windows, without_periods
@@ -378,23 +378,5 @@ def _scaled(quantity: Quantity, scope: _Scope) -> Quantity:
     if unit and not quantity.currency:
         currency = "" if not scope.currency or scope.unit else currency
     kind: Kind = "money" if quantity.currency else quantity.kind
-    power = 0 if quantity.scale else scope.scale
-    if not power:
-        return replace(quantity, kind=kind, currency=currency, unit=unit, basis=basis)
-    value, quantum, low, high = (
-        CONTEXT.scaleb(each, power) if each is not None else None
-        for each in (quantity.value, quantity.quantum, quantity.lo, quantity.hi)
-    )
-    return replace(
-        quantity,
-        kind=kind,
-        value=value or Decimal(0),
-        quantum=quantum or Decimal(1),
-        lo=low,
-        hi=high,
-        scale=power,
-        currency=currency,
-        unit=unit,
-        basis=basis,
-        readings=tuple(CONTEXT.scaleb(each, power) for each in quantity.readings),
-    )
+    told = replace(quantity, kind=kind, currency=currency, unit=unit, basis=basis)
+    return scaled_by(told, scope.scale) if scope.scale and not quantity.scale else told

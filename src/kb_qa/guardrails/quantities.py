@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Literal
 
@@ -93,6 +93,21 @@ def amend(quantity: Quantity, **fields: object) -> Quantity:
     for name, value in fields.items():
         object.__setattr__(quantity, name, value)
     return quantity
+
+
+def scaled_by(quantity: Quantity, power: int) -> Quantity:
+    """The quantity times ten to `power`, which something beside it states; one without a single number as it is."""
+    if isinstance(quantity.value, str):
+        return quantity
+    return replace(
+        quantity,
+        value=CONTEXT.scaleb(quantity.value, power),
+        quantum=CONTEXT.scaleb(quantity.quantum, power),
+        lo=None if quantity.lo is None else CONTEXT.scaleb(quantity.lo, power),
+        hi=None if quantity.hi is None else CONTEXT.scaleb(quantity.hi, power),
+        scale=power,
+        readings=tuple(CONTEXT.scaleb(each, power) for each in quantity.readings),
+    )
 
 
 def plain(value: Decimal) -> str:

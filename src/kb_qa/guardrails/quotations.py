@@ -26,6 +26,8 @@ def is_row_quotation(text: str, block: Block, around: str = "") -> tuple[bool, b
     `Net sales; 2024: 8,412 (in millions)`
     """
     parts = [part.partition(_HEADER) for part in block.labelled.split(_CELLS)]
+    if not parts[0][1]:
+        parts[0] = ("", _HEADER, parts[0][0])  # the column of the labels has no header
     pairs = [(_plain(header), _plain(cell)) for header, colon, cell in parts if colon]
     lines = {_plain(each[0]).strip("()（）") for each in parts if not each[1]} | {
         _plain(line).strip("()（）") for line in around.splitlines()
