@@ -21,6 +21,7 @@ BOILERPLATE = " If data is not available, return 'N/A'."
         "Did it announce any ESG initiatives? If there is no mention, return False.",
         "When does the office open on Monday?",
         "公司的营业收入是多少？",
+        "归属于上市公司股东的净利润是多少？",
         "哪家银行？",
         "子公司有几家？",
         "医疗保险缴费比例是多少",
