@@ -49,7 +49,6 @@ ROWS: dict[int, set[str]] = {
     3: {
         "addresses",
         "approximate",
-        "attribution",
         "citation",
         "figure_events",
         "folding",

@@ -58,7 +58,17 @@ R0, R1, R2, P0 = BlockCitation(1, 0), BlockCitation(1, 1), BlockCitation(1, 2), 
         pytest.param(
             "It says “costs were about 900 million” [1](id=1).",
             [("It says “costs were about 900 million”.", ())],
-            id="a quotation that stands nowhere",
+            id="F6: a quotation that stands nowhere",
+        ),
+        pytest.param(
+            "It says “Net revenue was 900 million” [1](id=1).",
+            [("It says “Net revenue was 900 million”.", ())],
+            id="F6: stitched from far-apart words",
+        ),
+        pytest.param(
+            "It says “costs were 900 million” [1](id=2).",
+            [("It says “costs were 900 million”.", ())],
+            id="F6: a quotation of another document than the marker's",
         ),
         pytest.param("[1](id=1) Costs were 900 million.", [(" Costs were 900 million.", ())], id="before any text"),
         pytest.param("Costs were 900 million [1].", [("Costs were 900 million.", (R1,))], id="the short form"),
