@@ -291,3 +291,31 @@ async def test_a_figure_that_only_another_material_prints_is_withheld() -> None:
     assert len(sources) == 2  # type: ignore[arg-type]
     assert text_of(events) == ""
     assert only(events, "withheld")[0].data["figures"][0]["status"] == "wrong_citation"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("question", "mark"),
+    [
+        pytest.param("What was net revenue?", " [no source given]", id="English"),
+        pytest.param("净收入是多少？", "〔未注明出处〕", id="Chinese"),
+    ],
+)
+async def test_a_statement_that_cites_nothing_is_shown_as_such(question: str, mark: str) -> None:
+    """An event of its own behind it, in the question's language; the mark is no part of the text."""
+    said = (TextDelta("The market is attractive. "), SpanEnd(), TextDelta("The board met."), BlockCitation(1, 0), STOP)
+    events = await answered(knowledge_base(*said), question)
+    assert text_of(events) == "The market is attractive. The board met. [1]"
+    assert [event.data for event in only(events, "uncited")] == [{"start": 0, "end": 25, "text": mark}]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param((TextDelta("In short:"), SpanEnd(), STOP), id="what leads over"),
+        pytest.param((TextDelta("——"), SpanEnd(), STOP), id="no word"),
+        pytest.param((TextDelta("As told, "), SpanEnd(), TextDelta("it met."), BlockCitation(1, 0), STOP), id="a part"),
+    ],
+)
+async def test_what_states_nothing_needs_no_source(said: Sequence[ModelEvent]) -> None:
+    """A heading, a rule, and the uncited beginning of a cited sentence carry no mark."""
+    assert only(await answered(knowledge_base(*said), "What was net revenue?"), "uncited") == []

@@ -127,3 +127,9 @@ def test_an_export_says_what_a_follow_up_was_taken_for(
     start = {"question": question, "standalone": standalone, "language": language}
     lines = to_markdown([AnswerEvent(1, "start", start)]).split("\n")
     assert lines[2] == f"{told}{standalone}"
+
+
+async def test_markdown_says_which_statements_cite_nothing() -> None:
+    """The mark stands behind the statement, where the reader meets it."""
+    made = to_markdown(await answered(TextDelta("The market is attractive."), ModelStop("end_turn")))
+    assert "The market is attractive. \\[no source given\\]" in made

@@ -11,6 +11,7 @@ from kb_qa.answers import Citation, Language, Level, LevelChoice, Located
 from kb_qa.elements import Block, Chunk, Element
 from kb_qa.geometry import Page, Quality, Region
 from kb_qa.locate import locate
+from kb_qa.page_parts import cited_pages
 from kb_qa.records import chunk_place, readable
 
 TYPE_NAMES: Mapping[Language, Mapping[str, str]] = {
@@ -181,15 +182,9 @@ def at_level(citation: Citation, level: Level, language: Language) -> Citation:
     return replace(citation, level=resolved, label=shown)
 
 
-def cited_pages(start: int, end: int) -> range:
-    """The pages of a location with an exclusive end page (S1.1); one at or before the start means the start alone."""
-    return range(start, max(end, start + 1))
-
-
 def locate_cited(quote: str, elements: Sequence[Element], *, start: int, end: int) -> Located:
     """Where a quote of a page location stands: on the cited pages (`cited_pages`) and nowhere else (S2.3)."""
-    pages = cited_pages(start, end)
-    return locate(quote, [each for each in elements if any(region.page in pages for region in each.regions)])
+    return locate(quote, elements, pages=cited_pages(start, end))
 
 
 def worst_quality(pages: Iterable[Page | None]) -> Quality | None:

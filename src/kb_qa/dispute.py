@@ -19,6 +19,7 @@ from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.guardrails.units import split_units
 from kb_qa.marks import Data, answer_text, figures_of
 from kb_qa.protocols import Library
+from kb_qa.rendering import document_names
 from kb_qa.terms import terms
 
 # Chunks whose facts are looked at: the ones that say most of the measure's words.
@@ -55,7 +56,7 @@ def dispute(library: Library, events: Sequence[AnswerEvent], n: int, policy: Pol
         return Dispute(figure, conflict=False, places=())
     own = _own_facts(library, figure, policy)
     subject = subject_of_fact(own[0]) if own else subject_of_claim(claim)
-    sources = {str(each["document_id"]): str(each["document"]) for each in _sources(events)}
+    sources = dict(document_names(events))
     chunks = _chunks(library, _words(own, claim))
     sources |= {chunk.document_id: chunk.source for chunk in chunks}
     found = tellings(subject, claim, _facts(library, chunks, own, policy), own)
@@ -82,10 +83,6 @@ def _claim(events: Sequence[AnswerEvent], figure: Data, policy: Policy) -> Claim
     return claims_of(sentence, lex(sentence), asked_of(question, aliases=policy.aliases), aliases=policy.aliases).get(
         figure["start"] - start
     )
-
-
-def _sources(events: Sequence[AnswerEvent]) -> Sequence[Data]:
-    return [source for event in events if event.event == "sources" for source in _listed(event.data, "sources")]
 
 
 def _listed(data: Mapping[str, object], name: str) -> Sequence[Data]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from kb_qa.answers import AnswerEvent
+from kb_qa.answers import AnswerEvent, Language
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import BBox
 
@@ -45,6 +45,10 @@ class MarkedDocument:
 def answer_text(events: Sequence[AnswerEvent]) -> str:
     """The released text, which the spans of citations and figures count in."""
     return "".join(str(event.data["text"]) for event in events if event.event == "delta")
+
+
+def answer_language(events: Sequence[AnswerEvent]) -> Language:
+    return "zh" if events[0].data.get("language") == "zh" else "en"
 
 
 def cited(events: Sequence[AnswerEvent]) -> list[Data]:

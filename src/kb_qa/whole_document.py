@@ -47,9 +47,17 @@ def about_whole(question: Question, name: str, library: Library) -> Question:
     """
     found = library.resolve([name])
     if not found:
-        raise NotFoundError(f"there is no document {name!r:.200} that can be asked; kb-qa documents lists them")
+        raise NotFoundError(
+            f"没有可提问的文档 {name!r:.200}；kb-qa documents 可列出全部文档"
+            if question.language == "zh"
+            else f"there is no document {name!r:.200} that can be asked; kb-qa documents lists them"
+        )
     if len(found) > 1:
-        raise InputError(f"{name!r:.200} is the name of {len(found)} documents; give one's id instead")
+        raise InputError(
+            f"有 {len(found)} 份文档名为 {name!r:.200}；请改用其中一份的 id"
+            if question.language == "zh"
+            else f"{name!r:.200} is the name of {len(found)} documents; give one's id instead"
+        )
     filters = replace(question.filters, documents=(found[0],))
     return replace(question, filters=filters, whole=found[0])
 

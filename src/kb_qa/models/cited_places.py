@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kb_qa.answers import BlockCitation
-from kb_qa.citation import cited_pages
 from kb_qa.models.requests import SentDocument
+from kb_qa.page_parts import cited_pages
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from kb_qa.answers import AnswerEvent, Language
+from kb_qa.answers import AnswerEvent
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import BBox, union_of
-from kb_qa.marks import Data, answer_text, cited, line_rects
+from kb_qa.marks import Data, answer_language, answer_text, cited, line_rects
 from kb_qa.picture import Picture
 from kb_qa.protocols import Library
 from kb_qa.service.encoding import AsciiJSONResponse
@@ -61,11 +61,9 @@ async def citation_picture(  # noqa: PLR0913 -- a query's fields
     events = await parts.open_answers.find(parts.knowledge_base.library, answer_id)
     document_id, region = _place(cited(events), n, page)
     asked = Picture(region["page"], BBox(*region["bbox"]), dpi, margin, line_rects(region) if marks else ())
-    return await picture_response(parts, document_id, asked, language=_language(events), if_none_match=if_none_match)
-
-
-def _language(events: Sequence[AnswerEvent]) -> Language:
-    return "zh" if events[0].data.get("language") == "zh" else "en"
+    return await picture_response(
+        parts, document_id, asked, language=answer_language(events), if_none_match=if_none_match
+    )
 
 
 def _place(citations: Sequence[Data], n: int, page: int | None) -> tuple[str, Data]:

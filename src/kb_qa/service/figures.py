@@ -19,7 +19,7 @@ from kb_qa.answers import Decision, DecisionKind, Language
 from kb_qa.citation import label
 from kb_qa.dispute import Place, dispute, figure_of
 from kb_qa.listing import decision_line
-from kb_qa.marks import figures_of
+from kb_qa.marks import answer_language, figures_of
 from kb_qa.protocols import Library
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
@@ -56,7 +56,7 @@ async def figure_places(answer_id: str, n: PathNumber, parts: UsedParts) -> Resp
     """The figure with all its evidence: every place of its measure and period, whatever value stands there."""
     library = parts.knowledge_base.library
     events = await parts.open_answers.find(library, answer_id)
-    language: Language = "zh" if events[0].data.get("language") == "zh" else "en"
+    language = answer_language(events)
     found = await asyncio.to_thread(dispute, library, events, n, parts.knowledge_base.policy)
     places = await asyncio.to_thread(lambda: [_place_json(library, place, language) for place in found.places])
     decided = await asyncio.to_thread(library.decisions, answer_id)
