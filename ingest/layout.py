@@ -15,6 +15,7 @@ import pymupdf
 from ingest.drafts import Draft, bbox_of, text_draft
 from ingest.layout_model import read_layout
 from ingest.line_groups import (
+    begins_item,
     group_lines,
     has_value_apart,
     in_reading_order,
@@ -225,7 +226,11 @@ def _items(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
     items: list[list[PrintedLine]] = []
     for line in lines:
         apart = items and (has_value_apart(line) or has_value_apart(items[-1][-1]))
-        if items and not apart and not (starts_item(line) and line.bbox.y0 > items[-1][-1].bbox.center[1]):
+        if (
+            items
+            and not apart
+            and not (begins_item(line, items[-1][-1]) and line.bbox.y0 > items[-1][-1].bbox.center[1])
+        ):
             items[-1].append(line)
         else:
             items.append([line])

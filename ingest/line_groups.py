@@ -35,6 +35,14 @@ def starts_item(line: PrintedLine) -> bool:
     return bool(BULLET.match(first) or CHINESE_ITEM.match(start)) or first[0] in BULLETS_BEFORE_WORDS
 
 
+def begins_item(line: PrintedLine, before: PrintedLine) -> bool:
+    """The same where a line stands before it: in `(n =`, `71) of the incidents` the bracket only ends."""
+    if not starts_item(line):
+        return False
+    is_open = before.text.count("(") > before.text.count(")")
+    return not (is_open and line.words[0].text.endswith(")") and "(" not in line.words[0].text)
+
+
 def same_row(one: BBox, other: BBox) -> bool:
     shared = min(one.y1, other.y1) - max(one.y0, other.y0)
     return shared > 0.5 * min(one.height, other.height)
@@ -124,7 +132,7 @@ def _fits(group: Sequence[PrintedLine], line: PrintedLine) -> bool:
     size = max(line.size, last.size)
     if same_row(last.bbox, line.bbox):
         return -0.5 * size <= line.bbox.x0 - last.bbox.x1 <= 1.5 * size
-    if abs(line.size - last.size) > 0.15 * size or starts_item(line):
+    if abs(line.size - last.size) > 0.15 * size or begins_item(line, last):
         return False
     shared = min(line.bbox.x1, last.bbox.x1) - max(line.bbox.x0, last.bbox.x0)
     gap = line.bbox.y0 - last.bbox.y1

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ingest.line_groups import group_lines, looks_like_columns, starts_item
+from ingest.line_groups import begins_item, group_lines, looks_like_columns, starts_item
 from ingest.printed import line_of
 from tests.drafts_of import printed
 
@@ -75,3 +75,18 @@ def test_a_label_with_its_value_is_a_row_of_its_own() -> None:
     lines = [printed("Total Amount: $8.20"), printed("GST (6%): $0.46", y=112)]
     read = [line_of([replace(word, confidence=0.9) for word in line.words]) for line in lines]
     assert [len(group_lines(rows)) for rows in (lines, read)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "begins"),
+    [
+        ("In 26 percent (n =", "71) of the incidents, the subject died", False),
+        ("In 26 percent (n = 5)", "71) of the incidents", True),
+        ("We sell (among others:", "(a) ships", True),
+        ("We sell (among others:", "1. ships", True),
+        ("We sell", "plain words", False),
+    ],
+)
+def test_the_end_of_a_bracket_is_no_enumerator(before: str, text: str, begins: bool) -> None:
+    """A bracket that the line before opened ends here; an enumerator of its own still begins an item."""
+    assert begins_item(printed(text), printed(before)) is begins
