@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kb_qa.guardrails import traits
@@ -56,6 +56,8 @@ def read_by(text: str, plan: tuple[object, ...]) -> list[tuple[str, str, int, in
 
 @settings(deadline=None, max_examples=400)
 @given(st.one_of(_TEXTS, st.text(max_size=30)), st.sampled_from(["", "de"]))
+@example("下午2:30", "")
+@example("下午12:300", "")
 def test_the_passes_left_out_would_have_found_nothing(text: str, locale: str) -> None:
     """The plan for a text's own traits reads what all passes together read."""
     normalised = normalise(text)

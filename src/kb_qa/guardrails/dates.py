@@ -332,7 +332,7 @@ _READERS: tuple[tuple[int, re.Pattern[str], Read], ...] = (
         _time,
     ),
     (
-        traits.CLOCK | traits.DAYTIME | traits.DIGIT,
+        traits.DAYTIME | traits.DIGIT,
         _pattern(
             r"(?P<half>上午|下午|晚上|凌晨|中午) ?(?P<hour>\d{1,2}) ?[点时:](?:"
             r"(?P<minute>[0-5]?\d)分?|(?P<thirty>半))?"
