@@ -18,6 +18,7 @@ KbQaError
 │   ├── MissingIndexError          nothing was ingested here
 │   ├── ReindexNeededError         the index was made with another embedding model
 │   ├── LockHeldError              another process holds the lock; names its pid
+│   ├── LostLeaseError             a job went to another worker, or its lease ran out: nothing more is written
 │   ├── DamagedIndexError          the vector index cannot be read; it is rebuilt from the ledger
 │   └── MissingDependencyError     an optional package is not installed
 └── ModelError                     the language model failed; `retryable` says whether to try again   502
@@ -132,6 +133,11 @@ class ReindexNeededError(EnvironmentProblemError):
 
 class LockHeldError(EnvironmentProblemError):
     code = "lock_held"
+    retryable: bool = True
+
+
+class LostLeaseError(EnvironmentProblemError):
+    code = "lost_lease"
     retryable: bool = True
 
 
