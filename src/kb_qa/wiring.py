@@ -121,6 +121,13 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
                 return
 
 
+def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
+    """Where a service owns the index, it publishes what was ingested about once a second."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while ledger.versions_in("indexing") and service_address(settings) and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
 def refresh(ledger: Ledger, store: ChromaStore) -> int:
     """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
     if ledger.versions_in("indexing") or ledger.versions_in("deleting") or ledger.tombstones():

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from kb_qa.errors import EnvironmentProblemError, InputError
 from kb_qa.renderer import Renderer
 from kb_qa.service.app import create_app
+from kb_qa.service.ingest_watch import IngestWatch, worker_command
 from kb_qa.service.middleware import LOOPBACK_NAMES
 from kb_qa.settings import Settings
 from kb_qa.wiring import PICTURES, open_parts
@@ -40,7 +41,8 @@ def serve(settings: Settings) -> None:
             Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels) as renderer,
         ):
             renderer.warm_up()
-            following = _following(parts.refresh)
+            watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
+            following = _following(parts.refresh, watch)
             app = create_app(parts.knowledge_base, renderer, settings, counters=parts.counters, lifespan=following)
             log.info("kb-qa answers on %s", address)
             config = uvicorn.Config(
@@ -59,13 +61,16 @@ def _end_quietly() -> None:
         signal.signal(number, lambda *_: None)
 
 
-def _following(refresh: Callable[[], int]) -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[None]]:
-    """While the application runs, what ingest leaves in the ledger is published within about a second."""
+def _following(
+    refresh: Callable[[], int], watch: IngestWatch | None
+) -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[None]]:
+    """While the application runs, a worker ingests, and what it leaves in the ledger is published within a second."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         task = asyncio.create_task(_follow(refresh))
-        yield
+        async with watch.running() if watch is not None else contextlib.nullcontext():
+            yield
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
