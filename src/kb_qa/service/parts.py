@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 
 from kb_qa.counters import Counters
+from kb_qa.service.admission import Admission
 from kb_qa.service.open_answers import OpenAnswers
+from kb_qa.service.shutdown import Shutdown
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
@@ -22,7 +24,9 @@ class Parts:
     renderer: Renderer
     settings: Settings
     counters: Counters
+    admission: Admission
     open_answers: OpenAnswers = field(default_factory=OpenAnswers)
+    shutdown: Shutdown = field(default_factory=Shutdown)
 
 
 # Asynchronous, though they wait for nothing: FastAPI takes a plain function to a thread, which costs more than they do.

@@ -18,13 +18,15 @@ from kb_qa.errors import EnvironmentProblemError, InputError
 from kb_qa.renderer import Renderer
 from kb_qa.service.app import create_app
 from kb_qa.service.middleware import LOOPBACK_NAMES
+from kb_qa.service.shutdown import FinishingServer
 from kb_qa.settings import Settings
 from kb_qa.wiring import PICTURES, open_parts
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
-SHUTDOWN_SECONDS = 10
+SHUTDOWN_SECONDS = 4  # what connections have to close, after the answers had theirs
+SILENT_SECONDS = 30  # a client that acknowledges nothing for so long is gone, whatever its network says
 DRAWERS = 2  # children that draw: a page that takes its whole time holds up only one of them
 
 
@@ -49,11 +51,11 @@ def serve(settings: Settings) -> None:
                 server_header=False,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
-            _end_quietly()
-            uvicorn.Server(config).run(sockets=[listener])
+            end_quietly()
+            FinishingServer(config, app.state.parts.shutdown, app.state.parts.open_answers).run(sockets=[listener])
 
 
-def _end_quietly() -> None:
+def end_quietly() -> None:
     """uvicorn raises the signal that ended it again once all is closed; being told to stop is no failure."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
@@ -89,6 +91,8 @@ def _listening_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # of Linux; accepted connections inherit it
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT_SECONDS * 1000)
     try:
         listener.bind((host, port))
     except OSError as error:
