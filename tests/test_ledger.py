@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kb_qa.arrows import IllegalArrowError
+from kb_qa.database import FILE_NAME, wal_is_safe
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
 from kb_qa.errors import EnvironmentProblemError, MissingIndexError, NotFoundError, ReindexNeededError
 from kb_qa.geometry import BBox, Page, Region
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import StoredFacts
-from kb_qa.schema import FILE_NAME, wal_is_safe
 
 PIPELINE = "1"
 
@@ -124,11 +124,14 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
         made.set_embedder("fake", 4)
         bring(made, "old", until="ready")
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("DROP INDEX chunks_by_digest")
         for table, column in (
             *(("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")),
             *(("elements", "described_by"), ("chunks", "described_by")),
+            *(("versions", "limits"), ("chunks", "digest")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.executescript("DROP TABLE job_outcomes")
         connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
     for _ in range(2):  # and once more finds nothing to do
         with Ledger.open(tmp_path, create=False) as opened:
@@ -136,6 +139,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
             assert opened.decisions() == []
+            assert opened.jobs.outcomes(1) == []
             assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None
 
@@ -545,21 +549,6 @@ def test_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
     version = bring(ledger, "blank", parts=0, until="ready")
     assert ledger.version(version).state == "ready"
     assert list(ledger.index_rows(version)) == []
-
-
-def test_a_job_is_handed_out_once_and_again_when_its_worker_died(ledger: Ledger) -> None:
-    """Leases: a second worker gets nothing until the lease has run out; what is done stays done."""
-    job_id = ledger.jobs.add("ingest", {"path": "报告"})
-    first = ledger.jobs.claim(60)
-    assert first is not None and (first.id, first.state, first.attempts) == (job_id, "running", 1)
-    assert ledger.jobs.claim(60) is None
-    ledger.jobs.extend(job_id, -1)  # the lease ran out a second ago
-    again = ledger.jobs.claim(60)
-    assert again is not None and again.attempts == 2
-    ledger.jobs.extend(job_id, 60, {"read": 1})
-    ledger.jobs.finish(job_id, "done", {"read": 2})
-    assert ledger.jobs.claim(60) is None
-    assert (ledger.jobs.get(job_id).state, ledger.jobs.get(job_id).report) == ("done", {"read": 2})
 
 
 KILLED = """

@@ -14,7 +14,9 @@ from typing import BinaryIO
 from kb_qa.errors import NotFoundError
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 _PIECE = 1 << 20
+UPLOADS = "uploads"  # the folder of the knowledge base in which files wait for their job
 
 
 def digest_of(path: Path) -> str:
@@ -58,6 +60,15 @@ def _incoming(root: Path) -> Iterator[tuple[BinaryIO, Callable[[Path], None]]]:
             yield target, settle
     finally:
         copy.unlink(missing_ok=True)
+
+
+def upload_place(kb_dir: Path, token: str) -> Path:
+    """Where a service leaves the file of an ingest job (`protocols.JobQueue`), written through and then renamed to this
+    name. Raises NotFoundError for what is no token: 32 hexadecimal digits.
+    """
+    if not _TOKEN.fullmatch(token):
+        raise NotFoundError(f"no upload {token!r:.80}")
+    return kb_dir / UPLOADS / token
 
 
 def blob_place(root: Path, document_id: str) -> Path:

@@ -6,7 +6,6 @@ its text. Losing the file costs time only.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sqlite3
 import time
@@ -18,7 +17,7 @@ from typing import Self
 import numpy as np
 
 from kb_qa.protocols import Embedder, Vectors
-from kb_qa.records import well_formed
+from kb_qa.records import text_digest
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ class CachedEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """As the embedder's own; a text that stands in `texts` twice is embedded once."""
-        digests = [hashlib.sha256(well_formed(text).encode()).digest() for text in texts]
+        digests = [text_digest(text) for text in texts]
         known = self._known(set(digests))
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if missing:

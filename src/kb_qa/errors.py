@@ -18,6 +18,7 @@ KbQaError
 │   ├── MissingIndexError          nothing was ingested here
 │   ├── ReindexNeededError         the index was made with another embedding model
 │   ├── LockHeldError              another process holds the lock; names its pid
+│   ├── LostLeaseError             a job went to another worker, or its lease ran out: nothing more is written
 │   ├── DamagedIndexError          the vector index cannot be read; it is rebuilt from the ledger
 │   ├── MissingDependencyError     an optional package is not installed
 │   └── BusyError                  as much is open as the settings allow; `retry_after` says when to come again
@@ -134,6 +135,11 @@ class ReindexNeededError(EnvironmentProblemError):
 
 class LockHeldError(EnvironmentProblemError):
     code = "lock_held"
+    retryable: bool = True
+
+
+class LostLeaseError(EnvironmentProblemError):
+    code = "lost_lease"
     retryable: bool = True
 
 

@@ -30,15 +30,16 @@ from kb_qa.arrows import (
 )
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
+from kb_qa.database import Database, disk_error
 from kb_qa.elements import Chunk, ParsedDocument
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
-from kb_qa.job_table import JobTable, inserted_id
+from kb_qa.job_table import JobTable, fence_of, inserted_id
 from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, index_token, slices
-from kb_qa.protocols import Vectors
+from kb_qa.protocols import Job, Vectors
 from kb_qa.records import from_data, to_data
-from kb_qa.schema import GONE, Database, chunks, disk_error, documents, elements, names, pages, vectors, versions
+from kb_qa.schema import GONE, chunks, documents, elements, names, pages, vectors, versions
 
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
 
@@ -85,6 +86,10 @@ class Ledger(LedgerIndex, CaptionTable):
     def open(cls, kb_dir: Path, *, create: bool) -> Ledger:
         """Raises MissingIndexError where there is no ledger and none is to be made."""
         return cls(kb_dir, Database.open(kb_dir, create=create))
+
+    def held_by(self, job: Job) -> Ledger:
+        """This ledger for the worker that has the job: its writes raise LostLeaseError once it has it no more."""
+        return Ledger(self.kb_dir, self.database.fenced(fence_of(job)))
 
     def close(self) -> None:
         self.database.close()

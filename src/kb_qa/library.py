@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Float,
     RowMapping,
@@ -27,7 +28,17 @@ from kb_qa.answer_table import AnswerTable
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
-from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
+from kb_qa.records import (
+    from_data,
+    pack,
+    pack_words,
+    text_digest,
+    to_data,
+    unpack,
+    unpack_all,
+    unpack_words,
+    well_formed,
+)
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
 
@@ -114,19 +125,20 @@ class LedgerLibrary(AnswerTable, SessionTable):
 
     def documents(self) -> Sequence[DocumentRecord]:
         """Every document that has a version, ready or not; its state is that of the ready one, else of the latest."""
-        page_count = select(func.count()).where(pages.c.version_id == versions.c.id).scalar_subquery()
-        chunk_count = select(func.count()).where(chunks.c.version_id == versions.c.id).scalar_subquery()
-        statement = (
-            select(versions, documents.c.size, page_count.label("pages"), chunk_count.label("chunks"))
-            .join(documents, documents.c.id == versions.c.document_id)
-            .where(versions.c.state.not_in(GONE))
-            .order_by(versions.c.state == "ready", versions.c.id)
-        )
         with self.database.read() as connection:
-            rows = {row["document_id"]: row for row in connection.execute(statement).mappings()}  # the last one stays
+            rows = {row["document_id"]: row for row in connection.execute(_RECORDS).mappings()}  # the last one stays
             known = _all_names(connection)
         records = [_document_record(row, known.get(document_id, ())) for document_id, row in rows.items()]
         return sorted(records, key=lambda record: (record.names, record.document_id))
+
+    def document(self, document_id: str) -> DocumentRecord | None:
+        """As `documents` lists it; None where there is none of this id."""
+        own = names.c.document_id == well_formed(document_id)
+        with self.database.read() as connection:
+            statement = _RECORDS.where(versions.c.document_id == well_formed(document_id))
+            rows = connection.execute(statement).mappings().all()
+            known = _all_names(connection, own) if rows else {}
+        return _document_record(rows[-1], known.get(document_id, ())) if rows else None
 
     def is_empty(self) -> bool:
         """Whether no document is ready."""
@@ -198,6 +210,7 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "confidence": chunk.confidence,
         "blocks": pack(chunk.blocks),
         "described_by": chunk.described_by,
+        "digest": text_digest(chunk.embedded_text),
     }
 
 
@@ -267,6 +280,17 @@ def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
     return statement.join(versions, and_(versions.c.id == version_id, versions.c.state == "ready"))
 
 
+_RECORDS = (
+    select(
+        versions,
+        documents.c.size,
+        select(func.count()).where(pages.c.version_id == versions.c.id).scalar_subquery().label("pages"),
+        select(func.count()).where(chunks.c.version_id == versions.c.id).scalar_subquery().label("chunks"),
+    )
+    .join(documents, documents.c.id == versions.c.document_id)
+    .where(versions.c.state.not_in(GONE))
+    .order_by(versions.c.state == "ready", versions.c.id)
+)
 # Built once: every picture asks for its page, and building the statement takes longer than running it.
 _PAGE = _ready(select(pages.c.page), pages.c.version_id).where(
     versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
@@ -290,9 +314,9 @@ def _current_names(connection: Connection, document_ids: Iterable[str]) -> dict[
     return found
 
 
-def _all_names(connection: Connection) -> dict[str, tuple[str, ...]]:
+def _all_names(connection: Connection, *which: ColumnElement[bool]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for row in connection.execute(select(names).order_by(names.c.folder, names.c.name)):
+    for row in connection.execute(select(names).where(*which).order_by(names.c.folder, names.c.name)):
         known = found.get(row.document_id, ())
         found[row.document_id] = known if row.name in known else (*known, row.name)
     return found

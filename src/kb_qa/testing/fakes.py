@@ -7,13 +7,15 @@ import hashlib
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question, Turn
 from kb_qa.elements import Chunk, Element, Word
+from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
-from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
+from kb_qa.protocols import DocumentRecord, Job, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
 
 _TOKEN = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 
@@ -132,6 +134,9 @@ class InMemoryLibrary:
             for document_id, chunks in sorted(by_id.items())
         ]
 
+    def document(self, document_id: str) -> DocumentRecord | None:
+        return next((record for record in self.documents() if record.document_id == document_id), None)
+
     def is_empty(self) -> bool:
         return not self.all_chunks
 
@@ -181,6 +186,34 @@ class ScriptedModel:
             if isinstance(event, Exception):
                 raise event
             yield event
+
+
+@dataclass(slots=True)
+class InMemoryJobs:
+    """A `JobQueue` whose worker is the test: `say` is what a worker would report."""
+
+    jobs: dict[int, Job] = field(default_factory=dict)
+    settled: dict[int, list[Mapping[str, Any]]] = field(default_factory=dict)
+
+    def add(self, kind: str, arguments: Mapping[str, Any]) -> int:
+        job_id = len(self.jobs) + 1
+        self.jobs[job_id] = Job(job_id, kind, dict(arguments), "queued", 0, {})
+        return job_id
+
+    def say(self, job_id: int, state: str, outcomes: Sequence[Mapping[str, Any]] = (), **report: Any) -> None:
+        self.settled.setdefault(job_id, []).extend(outcomes)
+        self.jobs[job_id] = replace(self.get(job_id), state=state, attempts=1, report=report)
+
+    def get(self, job_id: int) -> Job:
+        if job_id not in self.jobs:
+            raise NotFoundError(f"no job {job_id}")
+        return self.jobs[job_id]
+
+    def outcomes(self, job_id: int, after: int = 0) -> Sequence[Mapping[str, Any]]:
+        return self.settled.get(job_id, [])[after:]
+
+    def waiting(self) -> int:
+        return sum(not job.is_over for job in self.jobs.values())
 
 
 @dataclass(slots=True)
