@@ -79,6 +79,10 @@ class NoDocumentsError(InputError):
     code = "no_documents"
 
 
+class ReadOnlyError(InputError):
+    code = "read_only"
+
+
 class RejectedFileError(InputError):
     code = "rejected_file"
     exit_code = 1

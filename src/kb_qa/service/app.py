@@ -10,9 +10,21 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
 from kb_qa.counters import Counters
-from kb_qa.service import answers, citations, documents, exports, figures, health, highlighted, page, problems
+from kb_qa.service import (
+    answers,
+    citations,
+    document_events,
+    documents,
+    exports,
+    figures,
+    health,
+    highlighted,
+    page,
+    problems,
+    uploads,
+)
 from kb_qa.service.admission import Admission
-from kb_qa.service.middleware import RequestRim, allowed_hosts
+from kb_qa.service.middleware import EncodedSlashes, RequestRim, allowed_hosts
 from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.parts import Parts
 from kb_qa.service.shutdown import RefusalAtShutdown
@@ -20,6 +32,7 @@ from kb_qa.service.shutdown import RefusalAtShutdown
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
     from kb_qa.renderer import Renderer
+    from kb_qa.service.intake import Intake
     from kb_qa.settings import Settings
 
 # An event stream is never held back to be compressed; pictures and originals are compressed already.
@@ -36,10 +49,11 @@ def create_app(
     *,
     counters: Counters | None = None,
     lifespan: Lifespan | None = None,
+    intake: Intake | None = None,
 ) -> FastAPI:
     """The service over parts that are open already; `lifespan` is where their owner closes them.
 
-    `counters` are what the parts count into, for `/metrics`.
+    `counters` are what the parts count into, for `/metrics`; without `intake` it takes no documents.
 
     Where `settings.host` is a loopback address, only requests to a loopback name are answered.
     """
@@ -51,6 +65,7 @@ def create_app(
         settings,
         counters or Counters(),
         Admission(settings.max_answers, settings.max_waiting),
+        intake=intake,
     )
     app = FastAPI(
         title="kb-qa", docs_url=None, redoc_url=None, openapi_url=None, lifespan=_closing(parts.open_answers, lifespan)
@@ -58,10 +73,22 @@ def create_app(
     app.state.parts = parts
     # From the inside out.
     app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5, exclude_content_types=NOT_COMPRESSED)
+    app.add_middleware(EncodedSlashes)
     app.add_middleware(RefusalAtShutdown, shutdown=parts.shutdown)
     app.add_middleware(RequestRim, hosts=allowed_hosts(settings.host))
     problems.register(app)
-    for module in (answers, citations, documents, exports, figures, highlighted, health, page):
+    for module in (
+        answers,
+        citations,
+        document_events,
+        documents,
+        uploads,
+        exports,
+        figures,
+        highlighted,
+        health,
+        page,
+    ):
         app.include_router(module.router)
     return app
 
