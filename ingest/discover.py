@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ingest.kinds import Kind, kind_of
 from ingest.limits import BYTES_PER_MB, Limits
@@ -25,15 +25,16 @@ class Found:
     name: str
     kind: Kind
     size: int
+    given: str = ""  # of an upload: what it is called; it lies in no folder
 
     @property
     def folder(self) -> str:
         """Where the file lies, as stored beside its own name: `2023/report.pdf` and `2024/report.pdf` are two."""
-        return display_name(self.path.absolute().parent.as_posix())
+        return "" if self.given else display_name(self.path.absolute().parent.as_posix())
 
     @property
     def file_name(self) -> str:
-        return display_name(self.path.name)
+        return display_name(self.given or self.path.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,10 @@ class Discovery:
     rejected: tuple[Rejected, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
+    @property
+    def count(self) -> int:
+        return len(self.found) + len(self.rejected) + len(self.skipped)
+
 
 def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:
     """Every document in the files and folders, in sorted order, each once.
@@ -73,6 +78,14 @@ def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:
     if not scan.found and not scan.rejected:
         names = ", ".join(repr(display_name(str(path))) for path in paths) or "nothing"
         raise NoDocumentsError(f"no document found in {names}; {len(scan.skipped)} entries skipped")
+    return Discovery(tuple(scan.found), tuple(scan.rejected), tuple(scan.skipped))
+
+
+def received(uploads: Sequence[tuple[Path, str]], *, limits: Limits) -> Discovery:
+    """Files that were handed in, each under the name that its reader gave it; one that is gone is skipped."""
+    scan = _Scan(limits)
+    for path, name in uploads:
+        scan.add_upload(path, name)
     return Discovery(tuple(scan.found), tuple(scan.rejected), tuple(scan.skipped))
 
 
@@ -93,6 +106,16 @@ class _Scan:
             self._folder(path, "", depth=0)
         else:
             self._entry(path, display_name(path.name), status)
+
+    def add_upload(self, path: Path, name: str) -> None:
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            self._skip(path, display_name(name), f"cannot be opened: {error.strerror}")
+        else:
+            own = PurePosixPath(name.replace("\\", "/")).name
+            given = own if own.strip(". ") else "document"
+            self._file(path, display_name(given), size, given)
 
     def _folder(self, folder: Path, prefix: str, depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -124,14 +147,14 @@ class _Scan:
         elif not self._repeats(path, name, status):
             self._file(path, name, status.st_size)
 
-    def _file(self, path: Path, name: str, size: int) -> None:
+    def _file(self, path: Path, name: str, size: int, given: str = "") -> None:
         try:
             if size > self.limits.max_file_mb * BYTES_PER_MB:
                 most = self.limits.max_file_mb
                 raise LimitExceededError(
                     f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; the limit is {most} MB (KB_QA_MAX_FILE_MB)"
                 )
-            self.found.append(Found(path, name, kind_of(path, name), size))
+            self.found.append(Found(path, name, kind_of(path, name), size, given))
         except RejectedFileError as error:
             self.rejected.append(Rejected(path, name, error))
         except OSError as error:

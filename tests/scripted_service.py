@@ -200,7 +200,7 @@ class CountingRenderer:
 def scripted_intake(kb: Path, library: ScriptedLibrary, jobs: InMemoryJobs | None = None, **changed: Any) -> Intake:
     """Uploads below `kb`, of at most a megabyte; the worker is the test."""
     limits = {"most_waiting": 5, "most_open": 3} | changed
-    return Intake(jobs or InMemoryJobs(), library, Room(kb, most=1 << 20, keep_free=0), **limits)
+    return Intake(jobs or InMemoryJobs(), library, library.withdraw, Room(kb, most=1 << 20, keep_free=0), **limits)
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def test_who_lost_its_job_writes_nothing_any_more(ledger: Ledger, how: str) -> N
         lambda: fenced.delete("d" * 64),
         lambda: fenced.jobs.extend(job, 60),
         lambda: ledger.jobs.extend(job, 60),
-        lambda: ledger.jobs.settle(job, "a", {}),
+        lambda: ledger.jobs.settle(job, "a", {}, {}),
         lambda: ledger.jobs.finish(job, "failed", {}),
     ):
         with pytest.raises(LostLeaseError):
@@ -95,8 +95,11 @@ def test_each_outcome_is_told_once(ledger: Ledger) -> None:
     """A job that is taken up again settles the same files: the first outcome stands, and numbers go on."""
     ledger.jobs.add("ingest", {})
     job = claimed(ledger.jobs)
+    told: list[bool] = []
     for key, state in (("/in/a", "ready"), ("/in/b", "quarantined"), ("/in/a", "ready again"), ("/in/c", "skipped")):
-        ledger.jobs.settle(job, key, {"state": state})
+        told.append(ledger.jobs.settle(job, key, {"state": state}, {"done": len(told)}))
+    assert told == [True, True, False, True]
+    assert ledger.jobs.get(job.id).report == {"done": 3}
     assert [each["state"] for each in ledger.jobs.outcomes(job.id)] == ["ready", "quarantined", "skipped"]
     assert [each["state"] for each in ledger.jobs.outcomes(job.id, after=2)] == ["skipped"]
 
@@ -105,7 +108,7 @@ def test_old_jobs_are_forgotten(ledger: Ledger, monkeypatch: pytest.MonkeyPatch)
     """With their outcomes, a month after they were added; what still waits stays."""
     old, waiting = (ledger.jobs.add("ingest", {}) for _ in range(2))
     job = claimed(ledger.jobs)
-    ledger.jobs.settle(job, "a", {"state": "ready"})
+    ledger.jobs.settle(job, "a", {"state": "ready"}, {})
     ledger.jobs.finish(job, "done", {})
     monkeypatch.setattr("kb_qa.job_table.KEPT_DAYS", -1.0)
     ledger.jobs.forget_old()

@@ -41,6 +41,7 @@ ROWS: dict[int, set[str]] = {
             "pages",
             "pieces",
             "png",
+            "removal",
             "renderer",
             "rerank",
             "schema",

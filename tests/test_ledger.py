@@ -377,7 +377,7 @@ def test_deletion_removes_rows_blob_and_names_and_leaves_tombstones(ledger: Ledg
     with pytest.raises(NotFoundError):
         ledger.delete(sha("a"))
     with ledger.database.read() as connection:
-        for rows in ("elements", "chunks", "vectors", "lexical", "pages"):
+        for rows in ("elements", "chunks", "vectors", "lexical", "pages", "versions", "names", "documents"):
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar() == 0
 
 
@@ -393,7 +393,8 @@ def test_a_deleted_document_can_be_ingested_again(ledger: Ledger) -> None:
 def test_deletion_during_a_parse_stops_its_writer(ledger: Ledger) -> None:
     """The writer of a deleted version is told, and nothing of it stays."""
     version = bring(ledger, "a", until="parsing")
-    ledger.delete(sha("a"))
+    ledger.withdraw(sha("a"))
+    ledger.purge()
     with pytest.raises(IllegalArrowError):
         ledger.store_parse(version, ParsedDocument((Page(1, 1, 1),), (), "fake"))
     assert ledger.version(version).state == "deleted"

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, ins
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.errors import NotFoundError
-from kb_qa.schema import ARROWS, GONE, chunks, names, tombstones, versions
+from kb_qa.schema import ARROWS, GONE, chunks, documents, names, tombstones, versions
 
 
 class IllegalArrowError(ValueError):
@@ -73,6 +73,11 @@ def drop_names(connection: Connection, condition: ColumnElement[bool]) -> Sequen
     owners = connection.execute(select(names.c.document_id).where(condition).distinct()).scalars().all()
     connection.execute(delete(names).where(condition))
     return sorted(owner for owner in owners if not has_name(connection, owner))
+
+
+def has_versions(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Of a statement on documents: whether one has versions (that meet the conditions)."""
+    return exists().where(versions.c.document_id == documents.c.id, *conditions)
 
 
 def has_name(connection: Connection, document_id: str) -> bool:

@@ -54,10 +54,15 @@ class KbQaError(Exception):
 
 def exit_code_of(code: str) -> int:
     """The exit code that goes with an error's code, as an event or a response carries it."""
+    return kind_of_error(code).exit_code
+
+
+def kind_of_error(code: str) -> type[KbQaError]:
+    """The class of this code; KbQaError for one that is unknown."""
     kinds = [KbQaError]
     for kind in kinds:
         kinds += kind.__subclasses__()
-    return next((kind.exit_code for kind in kinds if kind.code == code), KbQaError.exit_code)
+    return next((kind for kind in kinds if kind.code == code), KbQaError)
 
 
 class InputError(KbQaError):

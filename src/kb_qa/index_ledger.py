@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 from sqlalchemy import (
@@ -32,7 +33,8 @@ from kb_qa.arrows import (
     take_arrow,
 )
 from kb_qa.elements import Chunk
-from kb_qa.errors import ReindexNeededError
+from kb_qa.errors import NotFoundError, ReindexNeededError
+from kb_qa.failpoints import failpoint
 from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, slices
 from kb_qa.protocols import IndexRows
 from kb_qa.schema import GONE, chunks, elements, meta, pages, tombstones, vectors, versions
@@ -80,6 +82,12 @@ class LedgerIndex(LedgerLibrary):
 
         False where the version is being deleted, or where all its names went to newer documents meanwhile.
         """
+        failpoint("flip.before")
+        visible = self._flipped(version)
+        failpoint("flip.after")
+        return visible
+
+    def _flipped(self, version: int) -> bool:
         with self.database.write() as connection:
             row = connection.execute(select(versions).where(versions.c.id == version)).first()
             if row is None or row.state in GONE:
@@ -159,9 +167,11 @@ class LedgerIndex(LedgerLibrary):
             return connection.execute(delete(vectors).where(rowid.in_(part))).rowcount
 
     def _purge_version(self, version: int) -> None:
-        self._clear_rows(version, "deleting", (chunks, elements, pages))
-        with self.database.write() as connection:
-            take_arrow(connection, version, "deleted")
+        """Also where another process purges the same one: then that one ends it."""
+        with suppress(IllegalArrowError, NotFoundError):
+            self._clear_rows(version, "deleting", (chunks, elements, pages))
+            with self.database.write() as connection:
+                take_arrow(connection, version, "deleted")
 
     def _clear_rows(self, version: int, state: str, tables: Sequence[Table]) -> None:
         """Removes the version's rows a thousand at a time, as long as it is in this state."""

@@ -63,14 +63,14 @@ class JobTable:
         with self.database.write() as connection:
             _change_own(connection, job, changes)
 
-    def settle(self, job: Job, key: str, outcome: Mapping[str, Any]) -> None:
-        """What became of one file; `key` tells the job's files apart. The first outcome of a file stands."""
+    def settle(self, job: Job, key: str, outcome: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
+        """What became of one file; `key` tells the job's files apart. False where it was told before, which stands."""
         own = job_outcomes.c.job_id == job.id
         with self.database.write() as connection:
-            _require_own(connection, job)
+            _change_own(connection, job, {"report": dict(report)})
             n = connection.execute(select(func.coalesce(func.max(job_outcomes.c.n), 0) + 1).where(own)).scalar_one()
             values = {"job_id": job.id, "n": n, "key": key, "outcome": dict(outcome)}
-            connection.execute(upsert(job_outcomes).values(values).on_conflict_do_nothing())
+            return bool(connection.execute(upsert(job_outcomes).values(values).on_conflict_do_nothing()).rowcount)
 
     def finish(self, job: Job, state: str, report: Mapping[str, Any]) -> None:
         """`state` is done, failed, or queued to give the job back. Raises LostLeaseError."""

@@ -22,6 +22,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from kb_qa.arrows import (
     IllegalArrowError,
     drop_names,
+    has_versions,
     point_name,
     require_state,
     retire,
@@ -33,6 +34,7 @@ from kb_qa.caption_table import CaptionTable, is_of_pipeline
 from kb_qa.database import Database, disk_error
 from kb_qa.elements import Chunk, ParsedDocument
 from kb_qa.errors import NotFoundError
+from kb_qa.failpoints import failpoint
 from kb_qa.geometry import Page
 from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
 from kb_qa.job_table import JobTable, fence_of, inserted_id
@@ -56,6 +58,7 @@ class VersionRecord:
     parser: str
     title: str
     flags: tuple[str, ...]
+    limits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,12 @@ class Ledger(LedgerIndex, CaptionTable):
         return path
 
     def remove_leftovers(self) -> None:
-        """Deletes half-copied originals of a killed process; only under the ingest lock."""
-        remove_leftovers(self._blobs)
+        """Deletes half-copied originals of a killed process, and those it knew nothing more of; only under the ingest
+        lock.
+        """
+        with self.database.read() as connection:
+            known = set(connection.execute(select(documents.c.id)).scalars())
+        remove_leftovers(self._blobs, known)
 
     @property
     def _blobs(self) -> Path:
@@ -170,11 +177,11 @@ class Ledger(LedgerIndex, CaptionTable):
                 _require_vectors(connection, version)
             take_arrow(connection, version, state, code="", reason="")
 
-    def count_attempt(self, version: int) -> int:
-        """One more failed attempt at parsing; how many there were."""
+    def count_attempt(self, version: int, by: int = 1) -> int:
+        """One more time that the version was taken up, or one less; how many there were."""
         with self.database.write() as connection:
             connection.execute(
-                update(versions).where(versions.c.id == version).values(attempts=versions.c.attempts + 1)
+                update(versions).where(versions.c.id == version).values(attempts=versions.c.attempts + by)
             )
             return int(connection.execute(select(versions.c.attempts).where(versions.c.id == version)).scalar_one())
 
@@ -254,26 +261,53 @@ class Ledger(LedgerIndex, CaptionTable):
             if made:
                 connection.execute(insert(vectors).prefix_with("OR REPLACE"), made)
 
-    def quarantine(self, version: int, code: str, reason: str) -> None:
+    def quarantine(self, version: int, code: str, reason: str, limits: str = "") -> None:
+        """`limits` names those that held: under others the file may be worth another try."""
         with self.database.write() as connection:
-            take_arrow(connection, version, "quarantined", code=code, reason=reason)
+            take_arrow(connection, version, "quarantined", code=code, reason=reason, limits=limits)
+
+    def release(self, version: int) -> None:
+        """quarantined → stored, with all its attempts before it."""
+        with self.database.write() as connection:
+            require_state(connection, version, "quarantined")
+            take_arrow(connection, version, "stored", code="", reason="", attempts=0)
 
     def drop_name(self, name: str, folder: str = "") -> Sequence[str]:
         """Forgets a name (its file is gone). The ids of documents that have no name left, for the caller to delete."""
         with self.database.write() as connection:
             return drop_names(connection, and_(names.c.folder == folder, names.c.name == name))
 
-    def delete(self, document_id: str) -> None:
-        """All versions of the document, its names and its original. Raises NotFoundError where there is nothing."""
+    def withdraw(self, document_id: str) -> None:
+        """All versions of the document and its names, in one moment: it is not seen any more, and `remove` may come.
+
+        Raises NotFoundError where there is nothing.
+        """
         with self.database.write() as connection:
             live = retire(connection, document_id)
             connection.execute(delete(names).where(names.c.document_id == document_id))
-        place = blob_place(self._blobs, document_id)
-        if not live and not place.is_file():
+        if not live and not blob_place(self._blobs, document_id).is_file():
             raise NotFoundError(f"no document {document_id!r}")
+
+    def remove(self, document_id: str) -> None:
+        """What is left of a document that no name means any more: its rows, its original, and at last itself.
+
+        In small steps, each of which may be the last one of this process: `unwanted` lists it until all is gone.
+        """
         self._purge_document(document_id)
+        place = blob_place(self._blobs, document_id)
+        failpoint("delete.before")
         rendering_place(place).unlink(missing_ok=True)
         place.unlink(missing_ok=True)
+        failpoint("delete.after")
+        with self.database.write() as connection:
+            gone = versions.c.document_id == document_id, versions.c.state == "deleted"
+            connection.execute(delete(versions).where(*gone))
+            connection.execute(delete(documents).where(documents.c.id == document_id, not_(has_versions())))
+
+    def delete(self, document_id: str) -> None:
+        """`withdraw` and `remove`. Raises NotFoundError where there is nothing."""
+        self.withdraw(document_id)
+        self.remove(document_id)
 
     # What stands in the ledger
 
@@ -293,6 +327,7 @@ class Ledger(LedgerIndex, CaptionTable):
             parser=row.parser,
             title=row.title,
             flags=tuple(row.flags),
+            limits=row.limits,
         )
 
     def counts(self, version: int) -> VersionCounts:

@@ -153,20 +153,20 @@ class LedgerLibrary(AnswerTable, SessionTable):
         with self.database.read() as connection:
             return not connection.execute(select(ready)).scalar_one()
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+    def resolve(self, names: Sequence[str], folder: str = "", *, ready: bool = True) -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
 
-        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path.
+        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Without
+        `ready`, also of those on their way or quarantined, and by names that wait for them.
         """
+        which = versions.c.state == "ready" if ready else versions.c.state.not_in(GONE)
         wanted = {_name_key(name) for name in names}
         inside = _name_key(folder.strip("/"))
         found = []
         with self.database.read() as connection:
-            ready = (
-                connection.execute(select(versions.c.document_id).where(versions.c.state == "ready")).scalars().all()
-            )
-            known = _current_names(connection, ready)
-        for document_id in ready:
+            document_ids = connection.execute(select(versions.c.document_id).where(which)).scalars().all()
+            known = _current_names(connection, document_ids, also_waiting=not ready)
+        for document_id in document_ids:
             paths = [_name_key(f"{home}/{name}") for home, name in known.get(document_id, ())]
             is_named = any(f"/{path}".endswith(f"/{name.lstrip('/')}") for path in paths for name in wanted)
             is_inside = bool(inside) and any(f"/{inside}/" in f"/{path}" for path in paths)
@@ -311,11 +311,14 @@ def slices(values: Iterable[str]) -> Iterator[Sequence[str]]:
         yield distinct[start : start + SLICE]
 
 
-def _current_names(connection: Connection, document_ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+def _current_names(
+    connection: Connection, document_ids: Iterable[str], *, also_waiting: bool = False
+) -> dict[str, list[tuple[str, str]]]:
     """(folder, name) pairs by document, sorted."""
     found: dict[str, list[tuple[str, str]]] = {}
+    which = () if also_waiting else (names.c.current,)
     for part in slices(document_ids):
-        statement = select(names).where(names.c.document_id.in_(part), names.c.current)
+        statement = select(names).where(names.c.document_id.in_(part), *which)
         for row in connection.execute(statement.order_by(names.c.folder, names.c.name)):
             found.setdefault(row.document_id, []).append((row.folder, row.name))
     return found

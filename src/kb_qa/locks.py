@@ -32,6 +32,7 @@ class Holder:
     pid: int
     address: str = ""
     since: str = ""
+    takes_jobs: bool = False  # an ingest worker: what is to be ingested goes through its job table
 
 
 class DirectoryLock:
@@ -43,7 +44,7 @@ class DirectoryLock:
         self._lock = _file_lock(kb_dir, name)
         self._holder: Holder | None = None
 
-    def acquire(self, address: str = "") -> Self:
+    def acquire(self, address: str = "", *, takes_jobs: bool = False) -> Self:
         """Raises LockHeldError, naming the holder's process, within two seconds."""
         try:
             self.kb_dir.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,7 @@ class DirectoryLock:
             raise LockHeldError(_told(self.kb_dir, self.name, holder(self.kb_dir, self.name))) from None
         except OSError as error:
             raise EnvironmentProblemError(f"{str(self.kb_dir)!r} cannot be locked: {error.strerror}") from error
-        self._tell(Holder(os.getpid(), address, datetime.now(UTC).isoformat(timespec="seconds")))
+        self._tell(Holder(os.getpid(), address, datetime.now(UTC).isoformat(timespec="seconds"), takes_jobs))
         return self
 
     def announce(self, address: str) -> None:

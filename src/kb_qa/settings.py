@@ -62,6 +62,7 @@ class Settings:
     policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
     policy_granularity: str = "unit"  # unit | answer: what one such figure takes with it
     trust_file_names: bool = False  # file names may stand in prompts
+    worker: bool = True  # `serve` runs an ingest worker
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document
     page_seconds: int = 90  # of processor time, a page, which alone is lost

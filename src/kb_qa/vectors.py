@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kb_qa.errors import DamagedIndexError
+from kb_qa.failpoints import failpoint
 from kb_qa.protocols import Metadata, Neighbour, Vectors
 
 
@@ -47,16 +48,20 @@ class ChromaStore:
         with self._writing():
             for part in self._batches(list(rows)):
                 chosen = [rows[row_id] for row_id in part]
+                failpoint("upsert.before")
                 self._collection.upsert(
                     ids=part,
                     embeddings=np.asarray(vectors, dtype=np.float32)[chosen],
                     metadatas=[dict(metadatas[row]) for row in chosen],
                 )
+                failpoint("upsert.after")
 
     def delete(self, ids: Sequence[str]) -> None:
         with self._writing():
             for part in self._batches(list(dict.fromkeys(ids))):
+                failpoint("unindex.before")
                 self._collection.delete(ids=part)
+                failpoint("unindex.after")
 
     def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
         """At most k neighbours, nearest first. Raises DamagedIndexError: a failed search is never an empty one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -26,10 +26,6 @@ class IntakeLibrary(Protocol):
 
     def named(self, name: str) -> str | None:
         """The id of the document that this name of an upload means now."""
-        ...
-
-    def withdraw(self, document_id: str) -> None:
-        """Not seen any more from now on. Raises NotFoundError."""
         ...
 
 
@@ -92,11 +88,12 @@ class Handed:
 class Intake:
     """`room` for uploads, `most_waiting` jobs, `most_open` uploads received at a time.
 
-    Methods that are not asynchronous block.
+    After `withdraw` a document is not seen any more. Methods that are not asynchronous block.
     """
 
     jobs: JobQueue
     library: IntakeLibrary
+    withdraw: Callable[[str], None]
     room: Room
     most_waiting: int
     most_open: int
@@ -161,7 +158,7 @@ class Intake:
         if progress.record is None and (progress.job is None or progress.job.is_over):
             raise NotFoundError("there is no document with this id")
         if progress.record is not None:
-            self.library.withdraw(document_id)
+            self.withdraw(document_id)
         self.handed.pop(document_id, None)
         return self.jobs.add("delete", {"documents": [document_id]})
 

@@ -17,10 +17,13 @@ from fastapi import FastAPI
 from kb_qa.errors import EnvironmentProblemError, InputError
 from kb_qa.renderer import Renderer
 from kb_qa.service.app import create_app
+from kb_qa.service.ingest_watch import IngestWatch, worker_command
+from kb_qa.service.intake import Intake
 from kb_qa.service.middleware import LOOPBACK_NAMES
+from kb_qa.service.received import Room
 from kb_qa.service.shutdown import FinishingServer
 from kb_qa.settings import Settings
-from kb_qa.wiring import PICTURES, open_parts
+from kb_qa.wiring import PICTURES, OpenParts, open_parts
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +45,16 @@ def serve(settings: Settings) -> None:
             Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels) as renderer,
         ):
             renderer.warm_up()
-            following = _following(parts.refresh)
-            app = create_app(parts.knowledge_base, renderer, settings, counters=parts.counters, lifespan=following)
+            watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
+            following = _following(parts.refresh, watch)
+            app = create_app(
+                parts.knowledge_base,
+                renderer,
+                settings,
+                counters=parts.counters,
+                lifespan=following,
+                intake=_intake(settings, parts) if settings.worker else None,
+            )
             log.info("kb-qa answers on %s", address)
             config = uvicorn.Config(
                 app,
@@ -55,19 +66,36 @@ def serve(settings: Settings) -> None:
             FinishingServer(config, app.state.parts.shutdown, app.state.parts.open_answers).run(sockets=[listener])
 
 
+def _intake(settings: Settings, parts: OpenParts) -> Intake:
+    room = Room(settings.kb, settings.max_file_mb << 20, settings.keep_free_mb << 20)
+    intake = Intake(
+        parts.ledger.jobs,
+        parts.ledger,
+        parts.withdraw,
+        room,
+        most_waiting=settings.max_jobs,
+        most_open=settings.max_uploads,
+    )
+    intake.resume(parts.ledger.jobs.unfinished())
+    return intake
+
+
 def end_quietly() -> None:
     """uvicorn raises the signal that ended it again once all is closed; being told to stop is no failure."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
 
 
-def _following(refresh: Callable[[], int]) -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[None]]:
-    """While the application runs, what ingest leaves in the ledger is published within about a second."""
+def _following(
+    refresh: Callable[[], int], watch: IngestWatch | None
+) -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[None]]:
+    """While the application runs, a worker ingests, and what it leaves in the ledger is published within a second."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         task = asyncio.create_task(_follow(refresh))
-        yield
+        async with watch.running() if watch is not None else contextlib.nullcontext():
+            yield
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
