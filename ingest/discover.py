@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -12,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from ingest.kinds import Kind, kind_of
 from ingest.limits import BYTES_PER_MB, Limits
 from kb_qa.errors import InputError, LimitExceededError, NoDocumentsError, RejectedFileError
+from kb_qa.file_names import display_name
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx", "lost+found"})
 _MAX_DEPTH = 64
 
@@ -65,14 +64,6 @@ class Discovery:
     @property
     def count(self) -> int:
         return len(self.found) + len(self.rejected) + len(self.skipped)
-
-
-def display_name(text: str) -> str:
-    """`text`, safe to store as UTF-8 and to print: control and bidi characters and lone surrogates become U+FFFD."""
-    return "".join("\ufffd" if char in _BIDI or unicodedata.category(char) in _UNPRINTABLE else char for char in text)
-
-
-_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:

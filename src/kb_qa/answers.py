@@ -246,6 +246,7 @@ class ModelStop:
 ModelEvent = TextDelta | BlockCitation | SpanEnd | ModelStop
 
 EventName = Literal[
+    "queued",  # before `start` where many ask at once; its id is 0, it is not stored
     "start",
     "sources",
     "delta",
@@ -263,7 +264,7 @@ EventName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvent:
-    """One event of an answer. `id` counts from 1; `data` is plain JSON data, nothing else."""
+    """One event of an answer. `id` counts from 1 (0 before `start`); `data` is plain JSON data, nothing else."""
 
     id: int
     event: EventName

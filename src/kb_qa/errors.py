@@ -20,7 +20,9 @@ KbQaError
 │   ├── LockHeldError              another process holds the lock; names its pid
 │   ├── LostLeaseError             a job went to another worker, or its lease ran out: nothing more is written
 │   ├── DamagedIndexError          the vector index cannot be read; it is rebuilt from the ledger
-│   └── MissingDependencyError     an optional package is not installed
+│   ├── MissingDependencyError     an optional package is not installed
+│   └── BusyError                  as much is open as the settings allow; `retry_after` says when to come again
+│       └── NoRoomError            no room for another upload: its queue or the disk is full    429
 └── ModelError                     the language model failed; `retryable` says whether to try again   502
     ├── ModelRateLimitedError      429: too many requests or tokens
     ├── ModelOverloadedError       529, or an overload told mid-stream
@@ -80,6 +82,10 @@ class InvalidRegionError(InputError):
 
 class NoDocumentsError(InputError):
     code = "no_documents"
+
+
+class ReadOnlyError(InputError):
+    code = "read_only"
 
 
 class RejectedFileError(InputError):
@@ -153,6 +159,22 @@ class DamagedIndexError(EnvironmentProblemError):
 
 class MissingDependencyError(EnvironmentProblemError):
     code = "missing_dependency"
+
+
+class BusyError(EnvironmentProblemError):
+    """`retry_after` in seconds."""
+
+    code = "busy"
+    retryable: bool = True
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class NoRoomError(BusyError):
+    code = "no_room"
+    status = 429
 
 
 class ModelError(KbQaError):

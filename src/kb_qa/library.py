@@ -140,6 +140,13 @@ class LedgerLibrary(AnswerTable, SessionTable):
             known = _all_names(connection, own) if rows else {}
         return _document_record(rows[-1], known.get(document_id, ())) if rows else None
 
+    def named(self, name: str, folder: str = "") -> str | None:
+        """The id of the document that this name means now."""
+        this_name = and_(names.c.folder == folder, names.c.name == well_formed(name), names.c.current)
+        with self.database.read() as connection:
+            found: str | None = connection.execute(select(names.c.document_id).where(this_name)).scalar()
+        return found
+
     def is_empty(self) -> bool:
         """Whether no document is ready."""
         ready = exists().where(versions.c.state == "ready")

@@ -51,6 +51,11 @@ class Settings:
     reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
     port: int = 8000
+    max_answers: int = 200  # answers that are written at a time
+    max_waiting: int = 200  # questions that wait for their turn; more are sent away
+    max_uploads: int = 8  # uploads that are received at a time
+    max_jobs: int = 1000  # jobs of the ingest worker that wait
+    keep_free_mb: int = 1024  # of the disk, by uploads
     top_k: int = 8  # materials of a context
     per_document: int = 3  # materials of one document, unless the reader chose it
     policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support

@@ -21,6 +21,8 @@ class Terminal:
     def print_event(self, event: AnswerEvent) -> None:
         data: Any = event.data
         match event.event:
+            case "queued":
+                click.echo(f"waiting: number {data['position']} in line", err=True)
             case "start":
                 click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
                 _print_understanding(data)

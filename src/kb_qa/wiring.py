@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
+from kb_qa.embedding_cache import FILE_NAME, forget_texts
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.policies import Policy, policy_of
@@ -22,6 +24,7 @@ from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
 from kb_qa.protocols import Embedder, RegionPictures
 from kb_qa.publish import catch_up
+from kb_qa.removal import own_digests
 from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
@@ -44,10 +47,14 @@ PATIENCE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class OpenParts:
-    """What a process works with while it owns the index. `refresh` publishes what ingest left in the ledger since."""
+    """What a process works with while it owns the index. `refresh` publishes what ingest left in the ledger since;
+    after `withdraw` a document is not seen any more, and its texts are forgotten.
+    """
 
     knowledge_base: KnowledgeBase
+    ledger: Ledger
     refresh: Callable[[], int]
+    withdraw: Callable[[str], None]
     counters: Counters
 
 
@@ -89,7 +96,19 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
             )
-            yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
+            yield OpenParts(
+                knowledge_base,
+                ledger,
+                refresh=partial(refresh, ledger, store),
+                withdraw=partial(_withdraw, settings, ledger),
+                counters=counters,
+            )
+
+
+def _withdraw(settings: Settings, ledger: Ledger, document_id: str) -> None:
+    # Its texts first: once the index owner has purged it, nothing knows which they were.
+    forget_texts(settings.kb / CACHE / FILE_NAME, own_digests(ledger, document_id))
+    ledger.withdraw(document_id)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from kb_qa.answers import AnswerEvent
-from kb_qa.errors import InputError, KbQaError, LimitExceededError, NotFoundError
+from kb_qa.errors import BusyError, InputError, KbQaError, LimitExceededError, NotFoundError
 from kb_qa.service.encoding import AsciiJSONResponse
 
 logger = logging.getLogger(__name__)
@@ -81,10 +81,11 @@ def register(app: FastAPI) -> None:
 async def _typed(request: Request, error: Exception) -> Response:
     assert isinstance(error, KbQaError)
     request_id = request.state.request_id
-    if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+    if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, BusyError):
         logger.error("request %s failed: %s", request_id, error, exc_info=error)
     message = pathless(str(error))
-    return problem_response(error.status, code=error.code, message=message, request_id=request_id)
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None
+    return problem_response(error.status, code=error.code, message=message, request_id=request_id, headers=headers)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

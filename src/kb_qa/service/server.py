@@ -18,14 +18,18 @@ from kb_qa.errors import EnvironmentProblemError, InputError
 from kb_qa.renderer import Renderer
 from kb_qa.service.app import create_app
 from kb_qa.service.ingest_watch import IngestWatch, worker_command
+from kb_qa.service.intake import Intake
 from kb_qa.service.middleware import LOOPBACK_NAMES
+from kb_qa.service.received import Room
+from kb_qa.service.shutdown import FinishingServer
 from kb_qa.settings import Settings
-from kb_qa.wiring import PICTURES, open_parts
+from kb_qa.wiring import PICTURES, OpenParts, open_parts
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
-SHUTDOWN_SECONDS = 10
+SHUTDOWN_SECONDS = 4  # what connections have to close, after the answers had theirs
+SILENT_SECONDS = 30  # a client that acknowledges nothing for so long is gone, whatever its network says
 DRAWERS = 2  # children that draw: a page that takes its whole time holds up only one of them
 
 
@@ -43,7 +47,14 @@ def serve(settings: Settings) -> None:
             renderer.warm_up()
             watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
             following = _following(parts.refresh, watch)
-            app = create_app(parts.knowledge_base, renderer, settings, counters=parts.counters, lifespan=following)
+            app = create_app(
+                parts.knowledge_base,
+                renderer,
+                settings,
+                counters=parts.counters,
+                lifespan=following,
+                intake=_intake(settings, parts) if settings.worker else None,
+            )
             log.info("kb-qa answers on %s", address)
             config = uvicorn.Config(
                 app,
@@ -51,11 +62,25 @@ def serve(settings: Settings) -> None:
                 server_header=False,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
-            _end_quietly()
-            uvicorn.Server(config).run(sockets=[listener])
+            end_quietly()
+            FinishingServer(config, app.state.parts.shutdown, app.state.parts.open_answers).run(sockets=[listener])
 
 
-def _end_quietly() -> None:
+def _intake(settings: Settings, parts: OpenParts) -> Intake:
+    room = Room(settings.kb, settings.max_file_mb << 20, settings.keep_free_mb << 20)
+    intake = Intake(
+        parts.ledger.jobs,
+        parts.ledger,
+        parts.withdraw,
+        room,
+        most_waiting=settings.max_jobs,
+        most_open=settings.max_uploads,
+    )
+    intake.resume(parts.ledger.jobs.unfinished())
+    return intake
+
+
+def end_quietly() -> None:
     """uvicorn raises the signal that ended it again once all is closed; being told to stop is no failure."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
@@ -94,6 +119,8 @@ def _listening_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # of Linux; accepted connections inherit it
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT_SECONDS * 1000)
     try:
         listener.bind((host, port))
     except OSError as error:

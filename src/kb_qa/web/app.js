@@ -18,7 +18,9 @@ function emptyAnswer() {
 }
 
 const RECEIVED = {
+  queued: (data) => { status(labels.queued(data.position)); },
   start: (data) => {
+    status(labels.working);
     answer.policy = String(data.policy ?? "strict");
     keepSession(data.session_id);
     showUnderstood(data);
