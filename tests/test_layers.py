@@ -67,6 +67,7 @@ ROWS: dict[int, set[str]] = {
         "rejections",
         "rendering",
         "terms",
+        "figure_terms",
         "transcript",
     },
     4: {
