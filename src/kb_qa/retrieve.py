@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from kb_qa.answers import Filters, Hit
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import NotFoundError
+from kb_qa.figure_terms import question_terms
 from kb_qa.guardrails.questions import anchors
 from kb_qa.protocols import Embedder, LexicalMatch, Library, Reranker, VectorStore
 from kb_qa.terms import inverse_frequency, terms
@@ -72,8 +73,7 @@ class Retriever:
             wanted *= 4
 
     def _lexical(self, question: str, document_ids: Sequence[str]) -> Sequence[LexicalMatch]:
-        wanted = [*dict.fromkeys(terms(question))]
-        return self.library.lexical(wanted, CANDIDATES, document_ids) if wanted else ()
+        return self.library.lexical(question_terms(question), CANDIDATES, document_ids)
 
 
 def _fuse(chunks: Mapping[str, Chunk], rankings: Mapping[str, Mapping[str, float]]) -> list[Hit]:

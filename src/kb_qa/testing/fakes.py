@@ -71,7 +71,7 @@ class InMemoryVectorStore:
 class InMemoryLibrary:
     """A ledger's read side over given chunks and elements; every document is ready.
 
-    `lexical` counts the terms that the text holds.
+    `lexical` counts the terms that the text holds; a phrase is held where its terms are.
     """
 
     all_chunks: Sequence[Chunk] = ()
@@ -90,11 +90,20 @@ class InMemoryLibrary:
         found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)
         return sorted(found, key=lambda chunk: chunk.ordinal)
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        document_ids: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        wanted = set(terms).union(*phrases)
         scored = [
-            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in set(terms))))
+            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in wanted)))
             for chunk in self.all_chunks
-            if not document_ids or chunk.document_id in document_ids
+            if (not document_ids or chunk.document_id in document_ids)
+            and all(_holds(chunk.embedded_text, term) for phrase in phrases for term in phrase)
         ]
         found = sorted((match for match in scored if match.score), key=lambda match: (-match.score, match.id))
         return found[:k]
