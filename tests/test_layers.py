@@ -65,6 +65,7 @@ ROWS: dict[int, set[str]] = {
         "references",
         "rejections",
         "rendering",
+        "search_filters",
         "terms",
         "transcript",
     },

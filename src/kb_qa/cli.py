@@ -21,6 +21,8 @@ from kb_qa.check_command import check
 from kb_qa.command_line import (
     HELP,
     Commands,
+    filter_options,
+    filters_of,
     json_option,
     kb_option,
     output_names,
@@ -58,14 +60,9 @@ def _session_name(context: click.Context, option: click.Parameter, name: str) ->
     return name
 
 
-document_option = click.option(
-    "--document", "documents", multiple=True, metavar="NAME", help="Only this document; repeatable."
-)
-
-
 @main.command()
 @click.argument("question")
-@document_option
+@filter_options
 @click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
 @click.option("--session", "session_id", default="", metavar="NAME", callback=_session_name, help=SESSION_HELP)
 @click.option("--whole", default="", metavar="FILE", help="About this document as a whole: a file, or one of the base.")
@@ -74,20 +71,22 @@ document_option = click.option(
 @json_option
 def ask(  # noqa: PLR0913  (an argument an option)
     question: str,
-    documents: tuple[str, ...],
     level: LevelChoice,
     session_id: str,
     whole: str,
     markdown: bool,
     kb: Path | None,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
     if markdown and as_json:
         raise click.UsageError("give --markdown or --json, not both")
-    if whole and documents:
-        raise click.UsageError("give --whole or --document, not both")
-    filters = Filters(documents=documents)
+    filters = filters_of(**limits)
+    if whole and filters.choose_documents:
+        raise click.UsageError(
+            "give --whole or what chooses documents (--document, --folder, --since, --until), not both"
+        )
     kept: list[AnswerEvent] = []
     show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
     with base_of_whole(settings_of(kb), whole) as (settings, name):
@@ -140,13 +139,13 @@ def _print_event_line(event: AnswerEvent) -> None:
 @main.command()
 @click.argument("question")
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1, 200), help="How many hits.")
-@document_option
+@filter_options
 @kb_option
 @json_option
-def search(question: str, k: int, documents: tuple[str, ...], kb: Path | None, as_json: bool) -> None:
+def search(question: str, k: int, kb: Path | None, as_json: bool, **limits: Any) -> None:
     """List the passages found for QUESTION, best first."""
     settings = settings_of(kb)
-    filters = Filters(documents=documents)
+    filters = filters_of(**limits)
     address = service_address(settings)
     if address:
         lines = remote.search(address, question, k=k, filters=filters)

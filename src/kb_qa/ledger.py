@@ -55,6 +55,8 @@ class VersionRecord:
     parser: str
     title: str
     flags: tuple[str, ...]
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,8 @@ class Ledger(LedgerIndex, CaptionTable):
         with self.database.write() as connection:
             told = {"parser": parsed.parser, "title": parsed.title, "flags": list(parsed.flags)}
             read = {"locale": facts.locale, "facts_reading": facts.reading}
-            take_arrow(connection, version, "parsed", **told, **read)
+            dated = {"dated": parsed.dated, "dated_by": parsed.dated_by}
+            take_arrow(connection, version, "parsed", **told, **read, **dated)
 
     def load_parse(self, version: int) -> ParsedDocument:
         """What `store_parse` stored, ready or not: chunking starts over without a second parse."""
@@ -200,7 +203,15 @@ class Ledger(LedgerIndex, CaptionTable):
                 .order_by(elements.c.order, elements.c.origin == "caption", elements.c.id)
             )
             found = tuple(element_of(row) for row in connection.execute(statement).mappings())
-        return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
+        return ParsedDocument(
+            page_values,
+            found,
+            record.parser,
+            record.title,
+            record.flags,
+            dated=record.dated,
+            dated_by=record.dated_by,
+        )
 
     def store_chunks(self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]]) -> None:
         """parsed → embedding, with all chunks and their index terms, row for row."""
@@ -288,6 +299,8 @@ class Ledger(LedgerIndex, CaptionTable):
             parser=row.parser,
             title=row.title,
             flags=tuple(row.flags),
+            dated=row.dated,
+            dated_by=row.dated_by,
         )
 
     def counts(self, version: int) -> VersionCounts:

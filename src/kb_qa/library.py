@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Float,
     RowMapping,
@@ -19,11 +21,13 @@ from sqlalchemy import (
     exists,
     func,
     literal_column,
+    or_,
     select,
     text,
 )
 
 from kb_qa.answer_table import AnswerTable
+from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
@@ -59,8 +63,8 @@ class LedgerLibrary(AnswerTable, SessionTable):
         found = self.chunks(ids)
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first; the score is the negated BM25."""
+    def lexical(self, terms: Sequence[str], k: int, scope: Scope = EVERYTHING) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first; the score is the negated BM25."""
         query = match_query(terms)
         if not query or k < 1:
             return ()
@@ -72,8 +76,7 @@ class LedgerLibrary(AnswerTable, SessionTable):
             .order_by(rank, chunks.c.document_id, chunks.c.ordinal)
             .limit(k)
         )
-        if document_ids:
-            statement = statement.where(chunks.c.document_id.in_(document_ids))
+        statement = statement.where(*_within(scope))
         with self.database.read() as connection:
             return [LexicalMatch(row.id, -row.rank) for row in connection.execute(statement)]
 
@@ -134,18 +137,20 @@ class LedgerLibrary(AnswerTable, SessionTable):
         with self.database.read() as connection:
             return not connection.execute(select(ready)).scalar_one()
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+    def resolve(self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "") -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
 
-        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path.
+        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Of them, or
+        of all where neither is given, those dated within the days `since` and `until`.
         """
         wanted = {_name_key(name) for name in names}
         inside = _name_key(folder.strip("/"))
         found = []
         with self.database.read() as connection:
-            ready = (
-                connection.execute(select(versions.c.document_id).where(versions.c.state == "ready")).scalars().all()
-            )
+            statement = select(versions.c.document_id).where(versions.c.state == "ready", *_dated(since, until))
+            ready = connection.execute(statement).scalars().all()
+            if not wanted and not inside:
+                return sorted(ready) if since or until else []
             known = _current_names(connection, ready)
         for document_id in ready:
             paths = [_name_key(f"{home}/{name}") for home, name in known.get(document_id, ())]
@@ -171,6 +176,26 @@ class LedgerLibrary(AnswerTable, SessionTable):
             yield from (_export_line(row) for row in rows)
 
 
+def _within(scope: Scope) -> Iterator[ColumnElement[bool]]:
+    if scope.document_ids:
+        # As one JSON value: an IN list of all documents would be more values than SQLite takes.
+        given = func.json_each(json.dumps(scope.document_ids)).table_valued("value")
+        yield chunks.c.document_id.in_(select(given.c.value))
+    if scope.element_types:
+        yield chunks.c.element_type.in_(scope.element_types)
+    if scope.pages:
+        # Of chunks stored before there was a last page only the first is known: `Filters.passes` looks at the blocks.
+        last_page = func.coalesce(chunks.c.last_page, 1 << 30)
+        yield or_(*(and_(chunks.c.page <= last, last_page >= first) for first, last in scope.page_runs))
+
+
+def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:
+    if since:
+        yield versions.c.dated >= since
+    if until:
+        yield and_(versions.c.dated <= until, versions.c.dated != "")
+
+
 def match_query(terms: Iterable[str]) -> str:
     """An FTS5 query for any of the terms, each quoted, so that nothing in them is an operator."""
     tokens = dict.fromkeys(token for term in terms if (token := index_token(term)))
@@ -190,6 +215,7 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "ordinal": chunk.ordinal,
         "source": chunk.source,
         "page": chunk.page,
+        "last_page": max((region.page for region in chunk.regions), default=None),
         "element_type": chunk.element_type,
         "category": chunk.category,
         "section": list(chunk.section),
@@ -321,6 +347,8 @@ def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
         reason=row["reason"],
         code=row["code"],
         size=row["size"],
+        dated=row["dated"],
+        dated_by=row["dated_by"],
     )
 
 

@@ -9,7 +9,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question, Turn
+from kb_qa.answers import (
+    EVERYTHING,
+    AnswerEvent,
+    BlockCitation,
+    Context,
+    Decision,
+    ModelEvent,
+    Question,
+    Scope,
+    Turn,
+)
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page, Region
 
@@ -56,8 +66,8 @@ class VectorStore(Protocol):
 
     def delete(self, ids: Sequence[str]) -> None: ...
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
-        """At most k neighbours, nearest first; only of `document_ids` where any are given."""
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
+        """At most k neighbours within the scope, nearest first."""
         ...
 
     def count(self) -> int: ...
@@ -72,7 +82,7 @@ class LexicalMatch:
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
-    ready: a sentence in English, and the error's code.
+    ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
     """
 
     document_id: str
@@ -85,6 +95,8 @@ class DocumentRecord:
     reason: str
     size: int = 0
     code: str = ""
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +132,8 @@ class Library(Sessions, Protocol):
         """All of a document, in order."""
         ...
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first."""
+    def lexical(self, terms: Sequence[str], k: int, scope: Scope = EVERYTHING) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first."""
         ...
 
     def element(self, element_id: str) -> Element | None:
@@ -148,8 +160,11 @@ class Library(Sessions, Protocol):
         """Whether no document is ready."""
         ...
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
-        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
+    def resolve(self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "") -> Sequence[str]:
+        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
+
+        Of them, or of all where neither is given, those dated within the days `since` and `until`.
+        """
         ...
 
     def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None: ...

@@ -36,7 +36,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -48,6 +48,11 @@ _ADDED = MappingProxyType(
         3: (
             "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
+        ),
+        4: (
+            "ALTER TABLE chunks ADD COLUMN last_page INTEGER",
+            "ALTER TABLE versions ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN dated_by TEXT NOT NULL DEFAULT ''",
         ),
     }
 )
@@ -117,6 +122,8 @@ versions = Table(
     Column("flags", JSON, nullable=False, default=list),
     Column("locale", Text, nullable=False, default="", server_default=""),
     Column("facts_reading", Text, nullable=False, default="", server_default=""),
+    Column("dated", Text, nullable=False, default="", server_default=""),  # a day, `2024-03-31`
+    Column("dated_by", Text, nullable=False, default="", server_default=""),
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -161,6 +168,7 @@ chunks = Table(
     Column("ordinal", Integer, nullable=False),
     Column("source", Text, nullable=False),
     Column("page", Integer),
+    Column("last_page", Integer),  # NULL where the chunk has no pages, or was stored before there was this column
     Column("element_type", Text, nullable=False),
     Column("category", Text, nullable=False),
     Column("section", JSON, nullable=False),

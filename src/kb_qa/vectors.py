@@ -10,13 +10,19 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.errors import DamagedIndexError
 from kb_qa.protocols import Metadata, Neighbour, Vectors
+
+# What stands in the index and how its graph is made; another one means that the index is filled anew.
+LAYOUT = b"2"
+MOST_DOCUMENTS = 5000  # in one condition: SQLite refuses more than 32,766 values
 
 
 class ChromaStore:
@@ -58,10 +64,21 @@ class ChromaStore:
             for part in self._batches(list(dict.fromkeys(ids))):
                 self._collection.delete(ids=part)
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
         """At most k neighbours, nearest first. Raises DamagedIndexError: a failed search is never an empty one."""
+        if len(scope.document_ids) <= MOST_DOCUMENTS:
+            return self._query(vector, k, _where(scope))
+        ids = scope.document_ids
+        parts = [ids[start : start + MOST_DOCUMENTS] for start in range(0, len(ids), MOST_DOCUMENTS)]
+        found = [
+            neighbour
+            for part in parts
+            for neighbour in self._query(vector, k, _where(replace(scope, document_ids=part)))
+        ]
+        return sorted(found, key=lambda neighbour: -neighbour.similarity)[: max(k, 0)]
+
+    def _query(self, vector: Vectors, k: int, where: Any) -> Sequence[Neighbour]:
         wanted = min(k, self.count())
-        where = {"document_id": {"$in": list(document_ids)}} if document_ids else None
         while wanted > 0:
             try:
                 return self._search(vector, wanted, where)
@@ -123,6 +140,22 @@ class ChromaStore:
         ]
 
 
+def _where(scope: Scope) -> dict[str, Any] | None:
+    """The scope in Chroma's words: a chunk is on every page from `page` to `last_page`."""
+    conditions: list[dict[str, Any]] = []
+    if scope.document_ids:
+        conditions.append({"document_id": {"$in": list(scope.document_ids)}})
+    if scope.element_types:
+        conditions.append({"element_type": {"$in": list(scope.element_types)}})
+    if runs := [
+        {"$and": [{"page": {"$lte": last}}, {"last_page": {"$gte": first}}]} for first, last in scope.page_runs
+    ]:
+        conditions.append({"$or": runs} if len(runs) > 1 else runs[0])
+    if not conditions:
+        return None
+    return {"$and": conditions} if len(conditions) > 1 else conditions[0]
+
+
 def open_store(path: Path, dimension: int, seal: str) -> ChromaStore:
     """The index at `path`, emptied first where its files are not those that were sealed (`Ledger.index_seal`)."""
     if not seal or fingerprint_of(path) != seal:
@@ -131,9 +164,9 @@ def open_store(path: Path, dimension: int, seal: str) -> ChromaStore:
 
 
 def fingerprint_of(path: Path) -> str:
-    """A digest of every file below `path`, names and bytes; empty where there is none."""
+    """A digest of every file below `path`, names and bytes, and of the layout; empty where there is no file."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(LAYOUT)
     for file in files:
         with file.open("rb") as opened:
             content = hashlib.file_digest(opened, "sha256").hexdigest()

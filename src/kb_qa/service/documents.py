@@ -119,6 +119,8 @@ def _record_json(record: DocumentRecord, language: Language) -> dict[str, object
         "flags": [reason_in(language, flag) for flag in record.flags],
         "reason": rejection_in(language, record.code, record.reason),
         "code": record.code,
+        "dated": record.dated,
+        "dated_by": record.dated_by,
         "size": record.size,
         "file_url": f"/v1/documents/{record.document_id}/file",
     }

@@ -237,7 +237,8 @@ function keepSession(id) {
 
 // What a follow-up question was taken for, so that a wrong guess is seen.
 function showUnderstood(data) {
-  const documents = Array.isArray(data.carried_documents) ? data.carried_documents.join(", ") : "";
+  const limits = Object.values(data.carried_filters ?? {}).map(String);
+  const documents = [...(data.carried_documents ?? []), ...limits].join(", ");
   const told = [data.standalone && labels.understood(data.standalone), documents && labels.stillIn(documents)];
   $("understood").textContent = told.filter(Boolean).join(" · ");
   $("understood").hidden = $("understood").textContent === "";
