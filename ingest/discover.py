@@ -26,6 +26,7 @@ class Found:
     name: str
     kind: Kind
     size: int
+    modified: float = 0.0  # seconds since 1970
 
     @property
     def folder(self) -> str:
@@ -131,16 +132,17 @@ class _Scan:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, name, f"{_type_name(status.st_mode)}, not a file")
         elif not self._repeats(path, name, status):
-            self._file(path, name, status.st_size)
+            self._file(path, name, status)
 
-    def _file(self, path: Path, name: str, size: int) -> None:
+    def _file(self, path: Path, name: str, status: os.stat_result) -> None:
+        size = status.st_size
         try:
             if size > self.limits.max_file_mb * BYTES_PER_MB:
                 most = self.limits.max_file_mb
                 raise LimitExceededError(
                     f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; the limit is {most} MB (KB_QA_MAX_FILE_MB)"
                 )
-            self.found.append(Found(path, name, kind_of(path, name), size))
+            self.found.append(Found(path, name, kind_of(path, name), size, status.st_mtime))
         except RejectedFileError as error:
             self.rejected.append(Rejected(path, name, error))
         except OSError as error:

@@ -15,6 +15,7 @@ from typing import Protocol
 from ingest.captions import Captions
 from ingest.chunk import Origin, chunk
 from ingest.discover import Discovery, Found, discover
+from ingest.document_dates import file_date
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
@@ -100,7 +101,7 @@ class Ingest:
             if isinstance(parsed, RejectedFileError):
                 raise parsed
             if parsed is not None:
-                self.ledger.store_parse(work.version, parsed, self._facts(parsed))
+                self.ledger.store_parse(work.version, _dated(parsed, work.found), self._facts(parsed))
             if self.ledger.version(work.version).state == "parsed":
                 if self.captions is not None:
                     self.captions.describe(work.version)
@@ -205,6 +206,14 @@ class Ingest:
         if parse:
             self.ledger.mark(version, "parsing")
         return _Work(file, document_id, version, started, parse=parse, unchanged=state == "ready")
+
+
+def _dated(parsed: ParsedDocument, found: Found) -> ParsedDocument:
+    """The document with the day of its file, where it says none of itself."""
+    if parsed.dated:
+        return parsed
+    dated, dated_by = file_date(found.modified)
+    return replace(parsed, dated=dated, dated_by=dated_by)
 
 
 @dataclass(frozen=True, slots=True)
