@@ -17,11 +17,12 @@ from kb_qa.answer_models import open_describer
 from kb_qa.counters import Counters
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, embedder_of, make_visible, open_caption_pictures, policy_of_settings
+from kb_qa.wiring import CACHE, make_visible, open_caption_pictures, policy_of_settings
 
 
 def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:

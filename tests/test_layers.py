@@ -74,7 +74,7 @@ ROWS: dict[int, set[str]] = {
         "whole_document",
     },
     5: {"knowledge_base"},
-    6: {"answer_models", "wiring"},
+    6: {"answer_models", "live_index", "wiring"},
     7: {
         "check_command",
         "command_line",

@@ -35,12 +35,13 @@ from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.export_command import export
 from kb_qa.listing import hit_line
+from kb_qa.live_index import embedder_of
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
 from kb_qa.terminal import Terminal
 from kb_qa.whole_command import base_of_whole
-from kb_qa.wiring import embedder_of, open_knowledge_base, open_ledger, service_address
+from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
 
@@ -259,6 +260,7 @@ main.add_command(check)
 main.add_command(export)
 main.add_command(doctor)
 _passed_on("ingest", "Read documents: files and folders (default data/samples).")
+_passed_on("reindex", "Change to the embedding model of the settings, or fill the vector index anew.")
 _passed_on("elements", "Show what the parser sees in a file.")
 _passed_on("locate", "Find a quotation in a file: the rectangles of its words.")
 _passed_on("crop", "Write the picture of a region of a page.")

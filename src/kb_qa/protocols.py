@@ -15,6 +15,8 @@ from kb_qa.answers import (
     BlockCitation,
     Context,
     Decision,
+    Filters,
+    Hit,
     ModelEvent,
     Question,
     Scope,
@@ -55,6 +57,12 @@ class Reranker(Protocol):
 class Neighbour:
     id: str
     similarity: float  # cosine, -1..1
+
+
+class Retrieval(Protocol):
+    def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
+        """At most k hits, best first. Blocking. Raises NotFoundError where the filters leave no document."""
+        ...
 
 
 class VectorStore(Protocol):

@@ -26,16 +26,22 @@ MOST_DOCUMENTS = 5000  # in one condition: SQLite refuses more than 32,766 value
 
 
 class ChromaStore:
-    """`protocols.VectorIndex` over a folder that no other process has open. `path` is made where it is missing."""
+    """`protocols.VectorIndex` over a folder that no other process has open. `path` is made where it is missing.
 
-    def __init__(self, path: Path, dimension: int) -> None:
+    `model` is the id of the embedding model whose vectors stand in it.
+    """
+
+    def __init__(self, path: Path, dimension: int, model: str = "") -> None:
+        with _damage(path):
+            self._open(_open_client(path), path, dimension, _collection_name(model, dimension))
+
+    def _open(self, client: Any, path: Path, dimension: int, name: str) -> None:
         self.path = path
         self.dimension = dimension
-        # A fixed name: what a knowledge base is called never becomes a collection's name.
-        self._name = f"chunks-{dimension}"
+        self._name = name
         self._fingerprint = ""  # until the next write: queries leave the files alone, and hashing them all takes time
         with _damage(path):
-            self._client = _open_client(path)
+            self._client = client
             self._collection = self._get_collection()
             # The first query loads the graph and may touch its files; the fingerprint is stable from here on.
             if self.count():
@@ -95,6 +101,20 @@ class ChromaStore:
         with self._writing():
             self._client.delete_collection(self._name)
             self._collection = self._get_collection()
+
+    def successor(self, dimension: int) -> ChromaStore:
+        """An empty index beside this one, for this or another model. Both answer until one takes the place."""
+        made = object.__new__(ChromaStore)
+        made._open(self._client, self.path, dimension, "successor")
+        made.clear()
+        return made
+
+    def take_place(self, before: ChromaStore, model: str) -> None:
+        """The index before this one is gone; nobody may ask it any more."""
+        with self._writing():
+            self._client.delete_collection(before._name)
+            self._name = _collection_name(model, self.dimension)
+            self._collection.modify(name=self._name)
 
     def fingerprint(self) -> str:
         self._fingerprint = self._fingerprint or fingerprint_of(self.path)
@@ -156,11 +176,16 @@ def _where(scope: Scope) -> dict[str, Any] | None:
     return {"$and": conditions} if len(conditions) > 1 else conditions[0]
 
 
-def open_store(path: Path, dimension: int, seal: str) -> ChromaStore:
+def _collection_name(model: str, dimension: int) -> str:
+    """From a hash: neither what a knowledge base nor what a model is called becomes a collection's name."""
+    return f"chunks-{hashlib.sha256(f'{dimension} {model}'.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def open_store(path: Path, dimension: int, seal: str, model: str = "") -> ChromaStore:
     """The index at `path`, emptied first where its files are not those that were sealed (`Ledger.index_seal`)."""
     if not seal or fingerprint_of(path) != seal:
         shutil.rmtree(path, ignore_errors=True)
-    return ChromaStore(path, dimension)
+    return ChromaStore(path, dimension, model)
 
 
 def fingerprint_of(path: Path) -> str:
