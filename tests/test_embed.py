@@ -134,7 +134,9 @@ def test_case_c5_another_model_needs_a_reindex(tmp_path: Path, other: HashEmbedd
         check_embedder(ledger, other)
         ledger.set_embedder("hash", 64)
         check_embedder(ledger, HashEmbedder(64, "hash"))
-        with pytest.raises(ReindexNeededError, match=rf"'hash' \(64 .*'{other.id}' \({other.dimension}\).*kb-qa reindex"):
+        with pytest.raises(
+            ReindexNeededError, match=rf"'hash' \(64 .*'{other.id}' \({other.dimension}\).*kb-qa reindex"
+        ):
             check_embedder(ledger, other)
 
 

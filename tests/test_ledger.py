@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,13 @@ from hypothesis import strategies as st
 from kb_qa.answers import Scope
 from kb_qa.arrows import IllegalArrowError
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
-from kb_qa.errors import EnvironmentProblemError, MissingIndexError, NotFoundError, ReindexNeededError
+from kb_qa.errors import EnvironmentProblemError, InputError, MissingIndexError, NotFoundError, ReindexNeededError
 from kb_qa.geometry import BBox, Page, Region
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import StoredFacts
+from kb_qa.publish import catch_up
 from kb_qa.schema import FILE_NAME, wal_is_safe
+from kb_qa.vectors import ChromaStore
 
 PIPELINE = "1"
 
@@ -659,3 +662,31 @@ def test_a_writer_killed_between_its_chunks_leaves_nothing_visible(ledger: Ledge
     ledger.mark(version, "indexing")
     ledger.publish(version)
     assert found(ledger, "killed") == {part.id}
+
+
+NAMES = ("年度报告", "季度报告", "ab", "Report 2024", "a..b", "1.2.3.4", "_x", "x" * 600)
+
+
+def test_case_c10_a_knowledge_base_has_any_name_and_its_own_documents(tmp_path: Path) -> None:
+    """C10: a display name is kept as it is and names no collection; two bases never see each other's documents."""
+    for number, name in enumerate(NAMES):
+        with Ledger.open(tmp_path / str(number), create=True) as made:
+            assert made.name() == str(number)
+            made.set_name(name)
+            made.set_embedder("fake", 4)
+            bring(made, name, until="indexing")
+            with closing(ChromaStore(tmp_path / str(number) / "index", 4, "fake")) as store:
+                assert catch_up(made, store) == 1
+                assert store.count() == 2
+    for number, name in enumerate(NAMES):
+        with Ledger.open(tmp_path / str(number), create=False) as opened:
+            assert opened.name() == name
+            assert [record.document_id for record in opened.documents()] == [sha(name)]
+
+
+@pytest.mark.parametrize("name", ["", " \n", "a\x00b", "\u202ea", "x" * 1001], ids=repr)
+def test_what_cannot_be_shown_is_no_name(ledger: Ledger, name: str) -> None:
+    """Control and direction characters would end up on a page; the name before stays."""
+    with pytest.raises(InputError, match="cannot name a knowledge base"):
+        ledger.set_name(name)
+    assert ledger.name() == "kb"

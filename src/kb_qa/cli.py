@@ -34,6 +34,7 @@ from kb_qa.command_line import (
 from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.export_command import export
+from kb_qa.ledger import Ledger
 from kb_qa.listing import hit_line
 from kb_qa.live_index import embedder_of
 from kb_qa.marks import chosen_documents, marked_documents
@@ -168,12 +169,25 @@ def _hit_text(line: dict[str, Any]) -> str:
 
 
 @main.command()
+@click.argument("new_name", metavar="[NAME]", default="")
+@kb_option
+def name(new_name: str, kb: Path | None) -> None:
+    """Show what the knowledge base is called, or call it NAME, in any script. Its directory stays as it is."""
+    with Ledger.open(settings_of(kb).kb, create=bool(new_name)) as ledger:
+        if new_name:
+            ledger.set_name(new_name)
+        click.echo(ledger.name())
+
+
+@main.command()
 @kb_option
 @json_option
 def documents(kb: Path | None, as_json: bool) -> None:
     """List the documents with their states."""
     with open_ledger(settings_of(kb)) as library:
         records = library.documents()
+        if not as_json:
+            click.echo(f"{library.name()}: {len(records)} documents", err=True)
     language = terminal_language()
     for record in records:
         if as_json:

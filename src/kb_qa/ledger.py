@@ -31,15 +31,16 @@ from kb_qa.arrows import (
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
 from kb_qa.elements import Chunk, ParsedDocument
-from kb_qa.errors import NotFoundError
+from kb_qa.errors import InputError, NotFoundError
 from kb_qa.geometry import Page
-from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
+from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
 from kb_qa.job_table import JobTable, inserted_id
 from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, index_token, slices
 from kb_qa.protocols import Vectors
 from kb_qa.records import from_data, to_data
-from kb_qa.schema import GONE, Database, chunks, disk_error, documents, elements, names, pages, vectors, versions
+from kb_qa.schema import GONE, Database, chunks, disk_error, documents, elements, meta, names, pages, vectors, versions
 
+MOST_NAME = 1000
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
 
 
@@ -98,6 +99,22 @@ class Ledger(LedgerIndex, CaptionTable):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def name(self) -> str:
+        """What the knowledge base is called, in any script; as its directory is where nobody named it."""
+        with self.database.read() as connection:
+            return str(
+                connection.execute(select(meta.c.value).where(meta.c.key == "name")).scalar()
+                or self.kb_dir.absolute().name
+            )
+
+    def set_name(self, name: str) -> None:
+        """Raises InputError for a name of nothing, with control characters, or of more than 1,000 characters."""
+        name = " ".join(name.split())
+        if not name or len(name) > MOST_NAME or not name.isprintable():
+            raise InputError(f"{name!r:.60} cannot name a knowledge base; give 1 to {MOST_NAME:,} printable characters")
+        with self.database.write() as connection:
+            put_meta(connection, "name", name)
 
     # Originals
 

@@ -134,6 +134,10 @@ class Sessions(Protocol):
 class Library(Sessions, Protocol):
     """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
 
+    def name(self) -> str:
+        """What readers call the knowledge base."""
+        ...
+
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:

@@ -46,9 +46,10 @@ ORIGINAL_HEADERS: Final = {
 
 @router.get("")
 async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
-    records = await asyncio.to_thread(parts.knowledge_base.library.documents)
+    library = parts.knowledge_base.library
+    records, name = await asyncio.to_thread(lambda: (library.documents(), library.name()))
     lines = [_record_json(record, language) for record in records if record.state not in GONE]
-    return AsciiJSONResponse({"documents": lines}, headers=BY_LANGUAGE)
+    return AsciiJSONResponse({"name": name, "documents": lines}, headers=BY_LANGUAGE)
 
 
 @router.get("/{document_id}")

@@ -83,6 +83,9 @@ class InMemoryLibrary:
     sessions: dict[str, list[Turn]] = field(default_factory=dict)
     dates: Mapping[str, str] = field(default_factory=dict)  # days by document id
 
+    def name(self) -> str:
+        return "in memory"
+
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
 

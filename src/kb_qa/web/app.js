@@ -306,7 +306,8 @@ async function loadDocuments() {
   try {
     const response = await fetch("/v1/documents");
     if (!response.ok) throw new Error(String(response.status));
-    const { documents } = await response.json();
+    const { name, documents } = await response.json();
+    if (name) document.title = `${name} · kb-qa`;
     drawDocuments(documents);
     if (documents.some((item) => !RESTING.has(item.state))) setTimeout(loadDocuments, 3000);
   } catch {
