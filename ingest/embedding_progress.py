@@ -62,6 +62,7 @@ def reindex_summary(done: Reindexed, seconds: float) -> dict[str, object]:
         "documents": len(done.documents),
         "chunks": sum(document.chunks for document in done.documents),
         "embedded": sum(document.embedded for document in done.documents),
+        "rechunked": done.rechunked,
         "index": done.index,
         "seconds": round(seconds, 2),
     }
@@ -71,4 +72,5 @@ def reindex_text(done: Reindexed, seconds: float) -> str:
     counts = reindex_summary(done, seconds)
     model = f"the model is {done.embedder}" + (f", it was {done.before}" if done.before != done.embedder else "")
     embedded = f"{counts['embedded']} chunks embedded; " if done.documents else ""
+    embedded += f"{done.rechunked} documents cut anew; " if done.rechunked else ""
     return f"{model}; {embedded}{_INDEXED_BY[done.index]} ({counts['seconds']} s)"

@@ -8,29 +8,27 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from ingest.captions import Captions
-from ingest.chunk import Origin, chunk
 from ingest.discover import Discovery, Found, discover
 from ingest.document_dates import file_date
+from ingest.indexing import embed_chunks, store_chunks, with_own_chunks
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import EmptyFileError, RejectedFileError
+from kb_qa.errors import RejectedFileError
 from kb_qa.guardrails.document_facts import document_locale_of, packed_facts, reading_of
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import Embedder
-from kb_qa.terms import terms
 
 _log = logging.getLogger(__name__)
 
-# The version of the code between a file's bytes and its chunks. Another number means that documents are parsed again.
+# The version of the code between a file's bytes and its elements. Another number means that documents are parsed again;
+# `indexing.CHUNKING` is the version of what comes after them.
 PIPELINE = "3"
-EMBED_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +92,8 @@ class Ingest:
     def _finished(self, work: _Work, parsed: ParsedDocument | RejectedFileError | None) -> Outcome:
         """parse → describe → chunk → embed → store, from wherever the version stands."""
         outcome = Outcome(work.found.name, work.document_id)
-        if self.captions is not None and work.unchanged:
-            version = self.captions.renewed(work.version)
+        if work.unchanged:
+            version = self._renewed(work.version)
             work = replace(work, version=version, unchanged=version == work.version)
         try:
             if isinstance(parsed, RejectedFileError):
@@ -105,15 +103,20 @@ class Ingest:
             if self.ledger.version(work.version).state == "parsed":
                 if self.captions is not None:
                     self.captions.describe(work.version)
-                self._chunk(work)
+                store_chunks(self.ledger, work.version, work.found.file_name)
             if self.ledger.version(work.version).state == "embedding":
-                self._embed(work)
+                embed_chunks(self.ledger, self.embedder, work.version)
         except RejectedFileError as error:
             self.ledger.quarantine(work.version, error.code, str(error))
             outcome = replace(outcome, state="quarantined", reason=str(error), code=error.code)
         else:
             outcome = self._counted(outcome, work)
         return replace(outcome, seconds=round(time.monotonic() - work.started, 2))
+
+    def _renewed(self, version: int) -> int:
+        """The ready version, or one in its place: pictures were described meanwhile, or chunks are made otherwise."""
+        renewed = version if self.captions is None else self.captions.renewed(version)
+        return with_own_chunks(self.ledger, renewed) if renewed == version else renewed
 
     def _facts(self, parsed: ParsedDocument) -> ParsedFacts:
         """Read once, so that no question reads the texts a second time."""
@@ -124,23 +127,6 @@ class Ingest:
             _log.exception("the facts of a document could not be read")
             return ParsedFacts()
         return ParsedFacts(locale, reading_of(self.aliases), packed)
-
-    def _chunk(self, work: _Work) -> None:
-        parsed = self.ledger.load_parse(work.version)
-        pipeline = self.ledger.version(work.version).pipeline
-        origin = Origin(work.document_id, work.version, work.found.file_name, pipeline)
-        chunks = chunk(parsed.elements, origin)
-        if not chunks:
-            raise EmptyFileError(f"{work.found.file_name!r} holds no text that can be read")
-        self.ledger.store_chunks(work.version, chunks, [terms(part.embedded_text) for part in chunks])
-
-    def _embed(self, work: _Work) -> None:
-        """By length, so that a batch pads little; each batch is stored, so that a cut embedding goes on from there."""
-        waiting = iter(sorted(self.ledger.chunks_to_embed(work.version), key=lambda part: len(part.embedded_text)))
-        while batch := list(islice(waiting, EMBED_BATCH)):
-            matrix = self.embedder.embed_passages([part.embedded_text for part in batch])
-            self.ledger.store_vectors(work.version, [part.id for part in batch], matrix)
-        self.ledger.mark(work.version, "indexing")
 
     def _counted(self, outcome: Outcome, work: _Work) -> Outcome:
         counts = self.ledger.counts(work.version)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from ingest.pipeline import EMBED_BATCH
+from ingest.indexing import EMBED_BATCH, rechunk
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.ledger import Ledger
 from kb_qa.live_index import embedder_of
@@ -36,12 +36,16 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """`before` is the model that the index had, "" for none; both are the same where only the index was filled."""
+    """`before` is the model that the index had, "" for none; both are the same where only the index was filled.
+
+    `rechunked` documents were cut anew, because older code had made their chunks.
+    """
 
     before: str
     embedder: str
     documents: tuple[Embedded, ...]
     index: IndexedBy
+    rechunked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ def reindex(
 ) -> Reindexed:
     """Embeds what is visible with the model of the settings, flips to it, and fills the index from the ledger.
 
+    Then documents whose chunks older code made are cut anew, from their stored parse.
     The old index answers until the flip. Killed before it, the vectors made so far stay, and the next run goes on.
     With `index_only` the model stays. Raises MissingIndexError, LockHeldError where an ingest writes, and what opening
     the model raises.
@@ -75,12 +80,16 @@ def reindex(
         model = open_model(settings)
         with CachedEmbedder(model, settings.kb / CACHE / FILE_NAME) as embedder:
             documents = tuple(_embedded(ledger, embedder, reporting))
-        if known == (model.id, model.dimension):
-            ledger.seal_index("")
-        else:
-            spec = (settings.embedder, settings.embedder_backend, settings.embedder_precision)
-            ledger.adopt_embedder(model.id, model.dimension, spec)
-        return Reindexed(before, model.id, documents, _filled(settings, ledger))
+            if known == (model.id, model.dimension):
+                ledger.seal_index("")
+            else:
+                spec = (settings.embedder, settings.embedder_backend, settings.embedder_precision)
+                ledger.adopt_embedder(model.id, model.dimension, spec)
+            index = _filled(settings, ledger)
+            renewed = () if ledger.versions_in("indexing") else rechunk(ledger, embedder)
+        if renewed:
+            index = _filled(settings, ledger)
+        return Reindexed(before, model.id, documents, index, len(renewed))
 
 
 def _embedded(ledger: Ledger, embedder: Embedder, reporting: Reporting) -> Iterator[Embedded]:
@@ -108,11 +117,15 @@ def _filled(settings: Settings, ledger: Ledger) -> IndexedBy:
     deadline = time.monotonic() + SERVICE_SECONDS
     by_service = bool(service_address(settings))
     make_visible(settings, ledger)
-    while not ledger.index_seal() and service_address(settings) and time.monotonic() < deadline:
+    while not _is_whole(ledger) and service_address(settings) and time.monotonic() < deadline:
         by_service = True
         time.sleep(_LOOK_SECONDS)
-    if not ledger.index_seal():
+    if not _is_whole(ledger):
         make_visible(settings, ledger)  # the service ended meanwhile
-    if not ledger.index_seal():
+    if not _is_whole(ledger):
         return "later"
     return "service" if by_service else "command"
+
+
+def _is_whole(ledger: Ledger) -> bool:
+    return bool(ledger.index_seal()) and not ledger.versions_in("indexing")

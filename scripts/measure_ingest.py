@@ -20,8 +20,8 @@ from typing import Any
 import pymupdf
 
 from ingest.children import ParserPool
+from ingest.indexing import EMBED_BATCH
 from ingest.limits import Limits
-from ingest.pipeline import EMBED_BATCH
 from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
 from ingest.writer import ingest_into

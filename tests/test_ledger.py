@@ -139,9 +139,15 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             *(("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")),
             *(("elements", "described_by"), ("chunks", "described_by")),
             *(("versions", "dated"), ("versions", "dated_by"), ("chunks", "last_page")),
+            *(("versions", "chunking"), ("chunks", "context")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
+        connection.executescript(
+            "CREATE VIRTUAL TABLE old USING fts5(terms);"
+            "INSERT INTO old (rowid, terms) SELECT rowid, body FROM lexical;"
+            "DROP TABLE lexical; ALTER TABLE old RENAME TO lexical"
+        )
     for _ in range(2):  # and once more finds nothing to do
         with Ledger.open(tmp_path, create=False) as opened:
             element_id = f"{sha('old')[:8]}-e0"
@@ -151,6 +157,9 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             assert opened.decisions() == []
             assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None
+            assert found(opened, "old", "1") == {f"{sha('old')[:8]}-1-0", f"{sha('old')[:8]}-1-1"}
+            version = opened.ready_version(sha("old"), PIPELINE)
+            assert version is not None and opened.version(version).chunking == ""
 
 
 def test_facts_stand_beside_their_element(ledger: Ledger) -> None:
@@ -524,6 +533,34 @@ def test_documents_are_resolved_by_their_dates(ledger: Ledger) -> None:
         ("b.pdf", "2024-06-01", "created"),
         ("c.pdf", "", ""),
     }
+
+
+def test_titles_and_labels_are_found_with_the_body(ledger: Ledger) -> None:
+    """A term is found in whichever column it stands, and only in its own chunk."""
+    version = bring(ledger, "a", until="parsed")
+    parts = [chunk(sha("a"), version, ordinal, "x") for ordinal in range(3)]
+    columns = {"titles": [["acme"], [], []], "labels": [[], ["revenue"], []]}
+    ledger.store_chunks(version, parts, [["one"], ["two"], ["three"]], chunking="7", **columns)
+    with pytest.raises(ValueError, match="3, 3, 1 lists"):
+        ledger.store_chunks(version, parts, [[]] * 3, labels=[[]])
+    ledger.store_vectors(version, [part.id for part in parts], np.eye(3, 4, dtype=np.float32))
+    ledger.mark(version, "indexing")
+    ledger.publish(version)
+    assert ledger.version(version).chunking == "7"
+    assert [found(ledger, term) for term in ("acme", "revenue", "three")] == [{part.id} for part in parts]
+
+
+def test_a_phrase_stands_side_by_side(ledger: Ledger) -> None:
+    """Its terms apart, in another order or in two columns are no match; other terms then only rank."""
+    version = bring(ledger, "a", until="parsed")
+    parts = [chunk(sha("a"), version, ordinal, "x") for ordinal in range(4)]
+    terms = [["total", "revenue", "rose"], ["revenue", "total"], ["total", "net", "revenue"], ["total"]]
+    ledger.store_chunks(version, parts, terms, labels=[[], [], [], ["revenue"]])
+    ledger.store_vectors(version, [part.id for part in parts], np.eye(4, dtype=np.float32))
+    ledger.mark(version, "indexing")
+    ledger.publish(version)
+    assert [match.id for match in ledger.lexical(["net"], 9, phrases=[["total", "revenue"]])] == [parts[0].id]
+    assert ledger.lexical([], 9, phrases=[["total", "revenue"], ["net"]]) == ()
 
 
 def test_many_ids_are_one_question(ledger: Ledger) -> None:

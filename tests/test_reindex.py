@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from ingest.embedding_progress import reindex_summary, reindex_text
+from ingest.indexing import CHUNKING
 from ingest.reindex import Embedded, Reindexed, Reporting, reindex
 from kb_qa import live_index
-from kb_qa.elements import ParsedDocument
+from kb_qa.elements import Element, ParsedDocument
 from kb_qa.errors import LockHeldError, MissingIndexError, ReindexNeededError
-from kb_qa.geometry import Page
+from kb_qa.geometry import Page, Region
 from kb_qa.ledger import Ledger
 from kb_qa.live_index import LiveIndex
 from kb_qa.locks import DirectoryLock
@@ -68,17 +69,23 @@ def settings(tmp_path: Path) -> Settings:
     return settings
 
 
-def bring(ledger: Ledger, document_id: str) -> None:
+def bring(ledger: Ledger, document_id: str, *, until: str = "indexing") -> int:
     version = ledger.receive(document_id, f"{document_id[:1]}.pdf", size=1, kind="pdf", pipeline="1")
     ledger.mark(version, "stored")
     ledger.mark(version, "parsing")
-    ledger.store_parse(version, ParsedDocument((Page(1, 595, 842),), (), "fake"))
+    if until == "indexing":
+        ledger.store_parse(version, ParsedDocument((Page(1, 595, 842),), (), "fake"))
+        finish(ledger, version, document_id)
+    return version
+
+
+def finish(ledger: Ledger, version: int, document_id: str, *, chunking: str = CHUNKING) -> None:
     texts = [f"{document_id[:1]}{number} revenue of region {number}" for number in range(PARTS)]
     chunks = [
         replace(make_chunk(text, document_id=document_id, ordinal=number), version=version)
         for number, text in enumerate(texts)
     ]
-    ledger.store_chunks(version, chunks, [terms(text) for text in texts])
+    ledger.store_chunks(version, chunks, [terms(text) for text in texts], chunking=chunking)
     known = ledger.embedder()
     assert known is not None
     model = HashEmbedder() if known[0] == "hash" else Turned(known[1])
@@ -123,6 +130,19 @@ def test_a_run_that_was_killed_goes_on_where_it_was(settings: Settings) -> None:
     done = reindex(settings, open_model=lambda _: rest)
     assert sum(each.embedded for each in done.documents) == rest.count == PARTS
     assert nearest(settings, Turned(), "a3 revenue of region 3") == "a3 revenue of region 3"
+
+
+def test_chunks_of_older_code_are_made_anew(settings: Settings) -> None:
+    """From the stored parse, with the model that was changed to; the rest stays as it is."""
+    with Ledger.open(settings.kb, create=True) as ledger:
+        version = bring(ledger, "c" * 64, until="parsing")
+        element = Element("e", "c" * 64, 0, "text", "NarrativeText", "Growth of sales.", (Region(1, None),))
+        ledger.store_parse(version, ParsedDocument((Page(1, 595, 842),), (element,), "fake"))
+        finish(ledger, version, "c" * 64, chunking="0")
+    done = reindex(settings, open_model=lambda _: Turned())
+    assert (done.rechunked, done.index) == (1, "command")
+    assert nearest(settings, Turned(), "Growth of sales.") == "Growth of sales."
+    assert reindex(settings, open_model=lambda _: Turned()).rechunked == 0
 
 
 def test_only_the_index_is_filled_anew(settings: Settings) -> None:
@@ -235,6 +255,7 @@ def test_what_was_done_in_words() -> None:
         "documents": 1,
         "chunks": 9,
         "embedded": 4,
+        "rechunked": 0,
         "index": "service",
         "seconds": 1.23,
     }

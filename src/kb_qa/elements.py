@@ -184,6 +184,8 @@ class Chunk:
     """What is embedded and retrieved: consecutive blocks of one section.
 
     `prefix` (section path, caption, header row) is embedded and indexed with the text, and never shown as a quotation.
+    `context` (the headings of a table's groups that stand in an earlier chunk, the sentence that leads to the table) is
+    there to be found by, and read by nobody: no model, no guard.
     """
 
     id: str
@@ -199,6 +201,7 @@ class Chunk:
     origin: Origin = "text-layer"
     confidence: float | None = None
     described_by: str = ""  # the model, where the origin is `caption`
+    context: str = ""
 
     @property
     def shown_as(self) -> str:
@@ -213,7 +216,7 @@ class Chunk:
     def embedded_text(self) -> str:
         """What the embedder and the lexical index see."""
         body = "\n".join(block.labelled or block.text for block in self.blocks)
-        return f"{self.prefix}\n{body}" if self.prefix else body
+        return "\n".join(part for part in (self.prefix, self.context, body) if part)
 
     @property
     def regions(self) -> tuple[Region, ...]:

@@ -35,9 +35,9 @@ from kb_qa.elements import Chunk
 from kb_qa.errors import ReindexNeededError
 from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, slices
 from kb_qa.protocols import IndexRows
-from kb_qa.schema import GONE, chunks, elements, meta, pages, tombstones, vectors, versions
+from kb_qa.schema import GONE, LEXICAL_COLUMNS, chunks, elements, meta, pages, tombstones, vectors, versions
 
-LEXICAL = table("lexical", column("rowid"), column("terms"))
+LEXICAL = table("lexical", column("rowid"), *map(column, LEXICAL_COLUMNS))
 
 
 class LedgerIndex(LedgerLibrary):

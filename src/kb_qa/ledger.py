@@ -35,12 +35,27 @@ from kb_qa.errors import InputError, NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
 from kb_qa.job_table import JobTable, inserted_id
-from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, index_token, slices
+from kb_qa.lexical_index import index_token
+from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, slices
 from kb_qa.protocols import Vectors
 from kb_qa.records import from_data, to_data
-from kb_qa.schema import GONE, Database, chunks, disk_error, documents, elements, meta, names, pages, vectors, versions
+from kb_qa.schema import (
+    GONE,
+    LEXICAL_COLUMNS,
+    Database,
+    chunks,
+    disk_error,
+    documents,
+    elements,
+    meta,
+    names,
+    pages,
+    vectors,
+    versions,
+)
 
 MOST_NAME = 1000
+_NOT_PARSED = frozenset({"received", "stored", "parsing", "quarantined"})
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
 
 
@@ -56,6 +71,7 @@ class VersionRecord:
     parser: str
     title: str
     flags: tuple[str, ...]
+    chunking: str
     dated: str = ""
     dated_by: str = ""
 
@@ -155,7 +171,7 @@ class Ledger(LedgerIndex, CaptionTable):
             values = {"id": document_id, "size": size, "kind": kind, "created": now}
             connection.execute(upsert(documents).values(values).on_conflict_do_nothing())
             point_name(connection, folder=folder, name=name, document_id=document_id)
-            known = connection.execute(
+            found = connection.execute(
                 select(versions)
                 .where(
                     versions.c.document_id == document_id,
@@ -163,7 +179,12 @@ class Ledger(LedgerIndex, CaptionTable):
                     versions.c.state.not_in(GONE),
                 )
                 .order_by(versions.c.state == "ready", versions.c.id.desc())  # an unfinished one goes on
-            ).first()
+            ).all()
+            known = found[0] if found else None
+            if known is not None and found[-1].state == "ready" and known.state in _NOT_PARSED:
+                # A copy of the ready one's parse that was cut: it is copied again, the file is not parsed.
+                retire(connection, document_id, versions.c.id == known.id)
+                known = found[-1]
             if known is not None:
                 if known.state == "ready":
                     settle_names(connection, document_id)
@@ -230,10 +251,24 @@ class Ledger(LedgerIndex, CaptionTable):
             dated_by=record.dated_by,
         )
 
-    def store_chunks(self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]]) -> None:
-        """parsed → embedding, with all chunks and their index terms, row for row."""
-        if len(parts) != len(terms):
-            raise ValueError(f"{len(parts)} chunks and {len(terms)} lists of terms")
+    def store_chunks(
+        self,
+        version: int,
+        parts: Sequence[Chunk],
+        terms: Sequence[Sequence[str]],
+        *,
+        titles: Sequence[Sequence[str]] = (),
+        labels: Sequence[Sequence[str]] = (),
+        chunking: str = "",
+    ) -> None:
+        """parsed → embedding, with all chunks and their index terms, row for row.
+
+        `titles` are the terms of what stands above a chunk, `labels` those of a table's headers and row labels; no
+        lists at all for none. `chunking` names the code that made them.
+        """
+        columns = (terms, titles or [()] * len(parts), labels or [()] * len(parts))
+        if any(len(column) != len(parts) for column in columns):
+            raise ValueError(f"{len(parts)} chunks and {', '.join(str(len(each)) for each in columns)} lists of terms")
         self._clear_rows(version, "parsed", (chunks,))
         for start in range(0, len(parts), BATCH):
             stop = start + BATCH
@@ -242,11 +277,10 @@ class Ledger(LedgerIndex, CaptionTable):
                 first = connection.execute(select(func.coalesce(func.max(chunks.c.row), 0) + 1)).scalar_one()
                 rows = [chunk_row(chunk, version) | {"row": first + i} for i, chunk in enumerate(parts[start:stop])]
                 connection.execute(insert(chunks), rows)
-                texts = (" ".join(filter(None, map(index_token, line))) for line in terms[start:stop])
-                indexed = [{"rowid": row["row"], "terms": text} for row, text in zip(rows, texts, strict=True)]
-                connection.execute(insert(LEXICAL), indexed)
+                lines = zip(rows, *(column[start:stop] for column in columns), strict=True)
+                connection.execute(insert(LEXICAL), [_index_row(row["row"], line) for row, *line in lines])
         with self.database.write() as connection:
-            take_arrow(connection, version, "embedding")
+            take_arrow(connection, version, "embedding", chunking=chunking)
 
     def chunks_to_embed(self, version: int, embedder: str = "") -> Sequence[Chunk]:
         """The version's chunks without a vector of this model (the index's own unless named), in order."""
@@ -318,6 +352,7 @@ class Ledger(LedgerIndex, CaptionTable):
             flags=tuple(row.flags),
             dated=row.dated,
             dated_by=row.dated_by,
+            chunking=row.chunking,
         )
 
     def counts(self, version: int) -> VersionCounts:
@@ -347,6 +382,11 @@ class Ledger(LedgerIndex, CaptionTable):
             gone = connection.execute(statement).scalars().all()
         for version in gone:
             self._purge_version(version)
+
+
+def _index_row(row: int, columns: Sequence[Sequence[str]]) -> dict[str, Any]:
+    texts = (" ".join(filter(None, map(index_token, terms))) for terms in columns)
+    return {"rowid": row, **dict(zip(LEXICAL_COLUMNS, texts, strict=True))}
 
 
 def _require_vectors(connection: Connection, version: int) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,36 +11,35 @@ from typing import Any, cast
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Float,
     RowMapping,
     Select,
     and_,
     bindparam,
     exists,
     func,
-    literal_column,
-    or_,
     select,
-    text,
 )
 
 from kb_qa.answer_table import AnswerTable
 from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
+from kb_qa.lexical_index import LexicalIndex
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
-from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
+from kb_qa.schema import GONE, Database, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
 
-_NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
-
 
 class LedgerLibrary(AnswerTable, SessionTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._lexical = LexicalIndex()
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
@@ -63,22 +60,32 @@ class LedgerLibrary(AnswerTable, SessionTable):
         found = self.chunks(ids)
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def lexical(self, terms: Sequence[str], k: int, scope: Scope = EVERYTHING) -> Sequence[LexicalMatch]:
-        """The k best chunks of the scope holding any of the terms, best first; the score is the negated BM25."""
-        query = match_query(terms)
-        if not query or k < 1:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first; the score is BM25.
+
+        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
+        """
+        if k < 1:
             return ()
-        rank = literal_column("bm25(lexical)", Float)
-        statement = (
-            _ready(select(chunks.c.id, rank.label("rank")), chunks.c.version_id)
-            .join(text("lexical"), literal_column("lexical.rowid") == chunks.c.row)
-            .where(text("lexical MATCH :query").bindparams(query=query))
-            .order_by(rank, chunks.c.document_id, chunks.c.ordinal)
-            .limit(k)
-        )
-        statement = statement.where(*_within(scope))
         with self.database.read() as connection:
-            return [LexicalMatch(row.id, -row.rank) for row in connection.execute(statement)]
+            best = dict(self._lexical.best(connection, terms, k, scope, phrases))
+            statement = _ready(
+                select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
+            )
+            found = [
+                row
+                for start in range(0, len(best), SLICE)
+                for row in connection.execute(statement.where(chunks.c.row.in_([*best][start : start + SLICE])))
+            ]
+        found.sort(key=lambda row: (-best[row.row], row.document_id, row.ordinal))
+        return tuple(LexicalMatch(row.id, best[row.row]) for row in found)
 
     def element(self, element_id: str) -> Element | None:
         statement = _ready(select(elements, versions.c.document_id), elements.c.version_id)
@@ -176,35 +183,11 @@ class LedgerLibrary(AnswerTable, SessionTable):
             yield from (_export_line(row) for row in rows)
 
 
-def _within(scope: Scope) -> Iterator[ColumnElement[bool]]:
-    if scope.document_ids:
-        # As one JSON value: an IN list of all documents would be more values than SQLite takes.
-        given = func.json_each(json.dumps(scope.document_ids)).table_valued("value")
-        yield chunks.c.document_id.in_(select(given.c.value))
-    if scope.element_types:
-        yield chunks.c.element_type.in_(scope.element_types)
-    if scope.pages:
-        # Of chunks stored before there was a last page only the first is known: `Filters.passes` looks at the blocks.
-        last_page = func.coalesce(chunks.c.last_page, 1 << 30)
-        yield or_(*(and_(chunks.c.page <= last, last_page >= first) for first, last in scope.page_runs))
-
-
 def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:
     if since:
         yield versions.c.dated >= since
     if until:
         yield and_(versions.c.dated <= until, versions.c.dated != "")
-
-
-def match_query(terms: Iterable[str]) -> str:
-    """An FTS5 query for any of the terms, each quoted, so that nothing in them is an operator."""
-    tokens = dict.fromkeys(token for term in terms if (token := index_token(term)))
-    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
-
-
-def index_token(term: str) -> str:
-    """A term as one token of the lexical index; empty for one of spaces and controls alone."""
-    return _NOT_A_TOKEN.sub("\u2028", well_formed(term).strip("".join(map(chr, range(33))) + "\x7f"))
 
 
 def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
@@ -220,6 +203,7 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "category": chunk.category,
         "section": list(chunk.section),
         "prefix": chunk.prefix,
+        "context": chunk.context,
         "origin": chunk.origin,
         "confidence": chunk.confidence,
         "blocks": pack(chunk.blocks),
@@ -239,6 +223,7 @@ def chunk_of(row: RowMapping) -> Chunk:
         category=row["category"],
         section=tuple(row["section"]),
         prefix=row["prefix"],
+        context=row["context"],
         origin=cast(Origin, row["origin"]),
         confidence=row["confidence"],
         described_by=row["described_by"],

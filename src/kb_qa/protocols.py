@@ -144,8 +144,18 @@ class Library(Sessions, Protocol):
         """All of a document, in order."""
         ...
 
-    def lexical(self, terms: Sequence[str], k: int, scope: Scope = EVERYTHING) -> Sequence[LexicalMatch]:
-        """The k best chunks of the scope holding any of the terms, best first."""
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first.
+
+        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
+        """
         ...
 
     def element(self, element_id: str) -> Element | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from kb_qa.answers import Filters, Hit, Scope
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import NotFoundError
+from kb_qa.figure_terms import question_terms
 from kb_qa.guardrails.questions import anchors
 from kb_qa.protocols import Embedder, LexicalMatch, Library, Reranker, VectorStore
 from kb_qa.search_filters import told
@@ -78,8 +79,7 @@ class Retriever:
             wanted *= 4
 
     def _lexical(self, question: str, scope: Scope) -> Sequence[LexicalMatch]:
-        wanted = [*dict.fromkeys(terms(question))]
-        return self.library.lexical(wanted, CANDIDATES, scope) if wanted else ()
+        return self.library.lexical(question_terms(question), CANDIDATES, scope)
 
 
 def _fuse(chunks: Mapping[str, Chunk], rankings: Mapping[str, Mapping[str, float]]) -> list[Hit]:

@@ -37,6 +37,16 @@ from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
 SCHEMA_VERSION = 4
+# The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
+# exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.
+_PUNCTUATION = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())
+LEXICAL_COLUMNS = ("body", "titles", "labels")
+CREATE_LEXICAL = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5({}, tokenize = \"ascii tokenchars '{}'\")".format(
+        ", ".join(LEXICAL_COLUMNS), _PUNCTUATION.replace("'", "''").replace('"', '""')
+    )
+)
+
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -49,7 +59,14 @@ _ADDED = MappingProxyType(
             "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
         ),
+        # The ledger cannot prepare terms: the old ones are found as text of the body until the version is chunked anew.
         4: (
+            "ALTER TABLE versions ADD COLUMN chunking TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE chunks ADD COLUMN context TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE lexical RENAME TO lexical_before",
+            CREATE_LEXICAL,
+            "INSERT INTO lexical (rowid, body) SELECT rowid, terms FROM lexical_before",
+            "DROP TABLE lexical_before",
             "ALTER TABLE chunks ADD COLUMN last_page INTEGER",
             "ALTER TABLE versions ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE versions ADD COLUMN dated_by TEXT NOT NULL DEFAULT ''",
@@ -124,6 +141,7 @@ versions = Table(
     Column("facts_reading", Text, nullable=False, default="", server_default=""),
     Column("dated", Text, nullable=False, default="", server_default=""),  # a day, `2024-03-31`
     Column("dated_by", Text, nullable=False, default="", server_default=""),
+    Column("chunking", Text, nullable=False, default="", server_default=""),  # what made its chunks and index terms
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -173,6 +191,7 @@ chunks = Table(
     Column("category", Text, nullable=False),
     Column("section", JSON, nullable=False),
     Column("prefix", Text, nullable=False),
+    Column("context", Text, nullable=False, default="", server_default=""),
     Column("origin", Text, nullable=False),
     Column("confidence", Float),
     Column("blocks", LargeBinary, nullable=False),
@@ -243,16 +262,6 @@ captions = Table(
     Column("time", Float, nullable=False),
 )
 
-# The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
-# exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.
-_PUNCTUATION = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())
-CREATE_LEXICAL = "CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(terms, tokenize = \"ascii tokenchars '{}'\")"
-
-
-def lexical_ddl() -> str:
-    quoted = _PUNCTUATION.replace("'", "''").replace('"', '""')
-    return CREATE_LEXICAL.format(quoted)
-
 
 def wal_is_safe(version: tuple[int, int, int]) -> bool:
     """Whether this SQLite has the fix of the WAL-reset corruption: 3.51.3, or 3.50.7 and 3.44.6 of the older lines."""
@@ -317,7 +326,7 @@ class Database:
                 for statement in _ADDED[number]:
                     connection.exec_driver_sql(statement)
             metadata.create_all(connection)
-            connection.exec_driver_sql(lexical_ddl())
+            connection.exec_driver_sql(CREATE_LEXICAL)
             connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

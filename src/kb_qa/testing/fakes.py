@@ -70,7 +70,7 @@ class InMemoryVectorStore:
 class InMemoryLibrary:
     """A ledger's read side over given chunks and elements; every document is ready.
 
-    `lexical` counts the terms that the text holds.
+    `lexical` counts the terms that the text holds; a phrase is held where its terms are.
     """
 
     all_chunks: Sequence[Chunk] = ()
@@ -93,11 +93,20 @@ class InMemoryLibrary:
         found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)
         return sorted(found, key=lambda chunk: chunk.ordinal)
 
-    def lexical(self, terms: Sequence[str], k: int, scope: Scope = EVERYTHING) -> Sequence[LexicalMatch]:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        wanted = set(terms).union(*phrases)
         scored = [
-            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in set(terms))))
+            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in wanted)))
             for chunk in self.all_chunks
             if _is_within(metadata_of(chunk), scope)
+            and all(_holds(chunk.embedded_text, term) for phrase in phrases for term in phrase)
         ]
         found = sorted((match for match in scored if match.score), key=lambda match: (-match.score, match.id))
         return found[:k]
