@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from ingest.captions import Captions
 from ingest.discover import Discovery, Found, discover
+from ingest.document_dates import file_date
 from ingest.indexing import embed_chunks, store_chunks, with_own_chunks
 from ingest.kinds import Kind
 from ingest.limits import Limits
@@ -122,7 +123,7 @@ class Ingest:
             if isinstance(parsed, RejectedFileError):
                 raise parsed
             if parsed is not None:
-                self.ledger.store_parse(work.version, parsed, self._facts(parsed))
+                self.ledger.store_parse(work.version, _dated(parsed, work.found), self._facts(parsed))
             if self.ledger.version(work.version).state == "parsed":
                 if self.captions is not None:
                     self.captions.describe(work.version)
@@ -270,6 +271,14 @@ class _Running:
         for version in self.taken:
             with suppress(KbQaError):  # where the disk is full, it counts
                 self.ledger.count_attempt(version, -1)
+
+
+def _dated(parsed: ParsedDocument, found: Found) -> ParsedDocument:
+    """The document with the day of its file, where it says none of itself."""
+    if parsed.dated:
+        return parsed
+    dated, dated_by = file_date(found.modified)
+    return replace(parsed, dated=dated, dated_by=dated_by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,9 @@ from ingest.spread import SpreadingPool
 from kb_qa.elements import content_id
 from kb_qa.embedding_cache import FILE_NAME
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.settings import Settings
-from kb_qa.wiring import CACHE, embedder_of
+from kb_qa.wiring import CACHE
 
 
 def main() -> None:

@@ -71,6 +71,7 @@ ROWS: dict[int, set[str]] = {
         "rejections",
         "rendering",
         "signatures",
+        "search_filters",
         "terms",
         "figure_terms",
         "transcript",
@@ -80,7 +81,7 @@ ROWS: dict[int, set[str]] = {
         "whole_document",
     },
     5: {"knowledge_base"},
-    6: {"answer_models", "wiring"},
+    6: {"answer_models", "live_index", "wiring"},
     7: {
         "check_command",
         "command_line",

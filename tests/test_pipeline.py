@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -325,3 +326,12 @@ def test_a_file_that_vanishes_is_skipped(workshop: Workshop) -> None:
     workshop.pool = Removing()
     outcomes = workshop.ingest()
     assert {name: outcome.state for name, outcome in outcomes.items()} == {"a.txt": "ready", "b.txt": "skipped"}
+
+
+def test_a_document_without_a_date_has_that_of_its_file(workshop: Workshop) -> None:
+    """What a document says of itself counts before the time on disk; both are told."""
+    for name, text in (("a.md", "---\ndate: 2021-05-06\n---\nAlpha."), ("b.txt", "Beta.")):
+        os.utime(workshop.write(name, text), (1_710_000_000, 1_710_000_000))
+    workshop.ingest()
+    dates = {record.names[0]: (record.dated, record.dated_by) for record in workshop.ledger.documents()}
+    assert dates == {"a.md": ("2021-05-06", "published"), "b.txt": ("2024-03-09", "file")}

@@ -8,6 +8,7 @@ import pytest
 from kb_qa.answers import Filters
 from kb_qa.elements import Chunk
 from kb_qa.errors import NotFoundError
+from kb_qa.records import metadata_of
 from kb_qa.retrieve import CANDIDATES, Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore
 from tests.factories import make_chunk
@@ -20,7 +21,7 @@ def retriever(*chunks: Chunk, hidden: tuple[Chunk, ...] = ()) -> Retriever:
     embedder, store = HashEmbedder(), InMemoryVectorStore()
     stored = [*chunks, *hidden]
     vectors = embedder.embed_passages([chunk.embedded_text for chunk in stored])
-    store.upsert([chunk.id for chunk in stored], vectors, [{"document_id": chunk.document_id} for chunk in stored])
+    store.upsert([chunk.id for chunk in stored], vectors, [metadata_of(chunk) for chunk in stored])
     return Retriever(embedder, store, InMemoryLibrary(all_chunks=chunks))
 
 
@@ -69,6 +70,26 @@ def test_filters_limit_documents_pages_and_types() -> None:
     assert {hit.chunk.document_id for hit in by_document} == {OTHER}
     assert {hit.chunk.page for hit in by_page} == {2}
     assert {hit.chunk.element_type for hit in by_type} == {"table"}
+
+
+FEW = {"pages": Filters(pages=(7,)), "types": Filters(element_types=("table",)), "dates": Filters(until="2023-12-31")}
+
+
+@pytest.mark.parametrize("filters", FEW.values(), ids=FEW)
+def test_what_a_filter_leaves_is_found_however_much_is_nearer(filters: Filters) -> None:
+    """A filter limits the search, not its first results: the one passage that meets it is found among many better."""
+    near = [make_chunk("annual leave days", ordinal=number) for number in range(CANDIDATES * 3)]
+    wanted = make_chunk("Parking is free.", page=7, ordinal=999, element_type="table", document_id=OTHER)
+    searched = retriever(*near, wanted)
+    assert isinstance(searched.library, InMemoryLibrary)
+    searched.library.dates = {OTHER: "2023-05-01", wanted.document_id[:4]: "2024-05-01"}
+    assert [hit.chunk.ordinal for hit in searched.retrieve("annual leave days", k=5, filters=filters)] == [999]
+
+
+def test_a_span_without_documents_is_an_error_that_tells_the_span() -> None:
+    """Dates that leave no document are told as such."""
+    with pytest.raises(NotFoundError, match="dates since 2030-01-01"):
+        retriever(make_chunk("x")).retrieve("x", k=1, filters=Filters(since="2030-01-01"))
 
 
 def test_a_filter_that_names_no_document_is_an_error() -> None:

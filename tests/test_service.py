@@ -735,8 +735,8 @@ def test_slow_body_is_cut_off() -> None:
 
 
 def test_health_and_readiness(service: Service) -> None:
-    """Alive says nothing but that; ready counts the documents that can be asked."""
-    assert service.get("/healthz").json() == {"status": "ok"}
+    """Alive says which knowledge base it is; ready counts the documents that can be asked."""
+    assert service.get("/healthz").json() == {"status": "ok", "name": "in memory"}
     assert service.get("/readyz").json() == {"status": "ready", "documents": 3}
 
 

@@ -19,6 +19,10 @@ from kb_qa.schema import captions, elements, pages, versions
 _REVISION = "+"  # `3+17`: the parse of version 17, made by pipeline 3, with other captions or cut into other chunks
 
 
+# What of a version is that of its parse.
+_KEPT = ("parser", "title", "flags", "locale", "facts_reading", "dated", "dated_by")
+
+
 class CaptionTable:
     """Captions outlive the documents that show the pictures: no picture is paid for twice."""
 
@@ -83,8 +87,7 @@ class CaptionTable:
             made = inserted_id(connection.execute(insert(versions).values(row | {"created": now, "updated": now})))
         self._copy_rows(version, made, with_captions=with_captions)
         with self.database.write() as connection:
-            kept = {name: old._mapping[name] for name in ("parser", "title", "flags", "locale", "facts_reading")}
-            take_arrow(connection, made, "parsed", **kept)
+            take_arrow(connection, made, "parsed", **{name: old._mapping[name] for name in _KEPT})
         return made
 
     def _copy_rows(self, version: int, made: int, *, with_captions: bool) -> None:

@@ -147,7 +147,8 @@ class Element:
 class ParsedDocument:
     """What one parse of one document yields. `flags` are facts for a reader ("repaired", "page 3 unreadable").
 
-    `rendering` is the PDF that the pages and boxes are those of, where the document itself has no pages.
+    `rendering` is the PDF that the pages and boxes are those of, where the document itself has no pages. `dated` is the
+    day that the document says of itself, `2024-03-31`, and `dated_by` where from; empty where it says none.
     """
 
     pages: tuple[Page, ...]
@@ -156,6 +157,8 @@ class ParsedDocument:
     title: str = ""
     flags: tuple[str, ...] = ()
     rendering: bytes = b""
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,25 +140,29 @@ class LedgerIndex(LedgerLibrary):
             if known == (embedder, dimension):
                 return
             if known is not None and connection.execute(select(exists().select_from(vectors))).scalar_one():
-                raise ReindexNeededError(
-                    f"the index was made with the embedding model {known[0]!r}, not with {embedder!r}; "
-                    "set KB_QA_EMBEDDER back, or ingest into another --kb"
-                )
+                raise ReindexNeededError(reindex_needed(known, (embedder, dimension)))
             put_meta(connection, "embedder", [embedder, dimension])
 
-    def adopt_embedder(self, embedder: str, dimension: int) -> None:
+    def adopt_embedder(self, embedder: str, dimension: int, spec: Sequence[str] = ()) -> None:
         """The flip to another model, once every visible chunk has its vector: `store_vectors(…, embedder=…)`.
 
-        The index is unsealed, so that its owner rebuilds it. Raises IllegalArrowError while vectors are missing.
+        `spec` says how the model is opened (`embedder_spec`). The index is unsealed, so that its owner rebuilds it.
+        Raises IllegalArrowError while vectors are missing.
         """
         with self.database.write() as connection:
             visible = versions.c.state.in_(("ready", "indexing"))
             if missing := missing_vectors(connection, embedder, visible):
                 raise IllegalArrowError(f"{missing} chunks have no vector of {embedder!r} yet")
             put_meta(connection, "embedder", [embedder, dimension])
+            put_meta(connection, "embedder_spec", list(spec))
             put_meta(connection, "index_seal", "")
         while self._drop_vectors_of_others(embedder):
             pass
+
+    def embedder_spec(self) -> tuple[str, ...]:
+        """How the model of the last `adopt_embedder` is opened; empty where there was none."""
+        with self.database.read() as connection:
+            return tuple(connection.execute(select(meta.c.value).where(meta.c.key == "embedder_spec")).scalar() or ())
 
     def _drop_vectors_of_others(self, embedder: str) -> int:
         rowid = literal_column("rowid", Integer)
@@ -192,6 +196,14 @@ class LedgerIndex(LedgerLibrary):
         return len(found)
 
 
+def reindex_needed(known: tuple[str, int], wanted: tuple[str, int]) -> str:
+    """What a reader is told where the index is another model's."""
+    return (
+        f"the index was made with the embedding model {known[0]!r} ({known[1]} numbers a vector), and {wanted[0]!r} "
+        f"({wanted[1]}) is set; run `kb-qa reindex` to change to it, or set KB_QA_EMBEDDER back"
+    )
+
+
 def put_meta(connection: Connection, key: str, value: object) -> None:
     statement = upsert(meta).values(key=key, value=value)
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
@@ -203,7 +215,10 @@ def embedder_id(connection: Connection, dimension: int | None = None) -> str:
     if known is None:
         raise ValueError("the ledger knows no embedding model yet; call set_embedder first")
     if dimension is not None and dimension != known[1]:
-        raise ReindexNeededError(f"the index was made with {known[0]!r} ({known[1]} numbers), not with {dimension}")
+        raise ReindexNeededError(
+            f"the index was made with {known[0]!r} ({known[1]} numbers a vector), not with {dimension}; "
+            "run `kb-qa reindex`"
+        )
     return known[0]
 
 

@@ -21,9 +21,8 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval
 from kb_qa.refuse import before_generation, message_language
-from kb_qa.retrieve import Retriever
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
 
@@ -37,7 +36,7 @@ CANDIDATES = 40
 class KnowledgeBase:
     """Questions to one set of documents. Opened and closed by `wiring`. `original` finds a document's own file."""
 
-    retriever: Retriever
+    retriever: Retrieval
     library: Library
     model: AnswerModel
     original: Callable[[str], Path]

@@ -33,10 +33,10 @@ from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
 from kb_qa.database import Database, disk_error
 from kb_qa.elements import Chunk, ParsedDocument
-from kb_qa.errors import NotFoundError
+from kb_qa.errors import InputError, NotFoundError
 from kb_qa.failpoints import failpoint
 from kb_qa.geometry import Page
-from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
+from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
 from kb_qa.job_table import JobTable, fence_of, inserted_id
 from kb_qa.lexical_index import index_token
 from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, slices
@@ -48,12 +48,14 @@ from kb_qa.schema import (
     chunks,
     documents,
     elements,
+    meta,
     names,
     pages,
     vectors,
     versions,
 )
 
+MOST_NAME = 1000
 _NOT_PARSED = frozenset({"received", "stored", "parsing", "quarantined"})
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
 
@@ -72,6 +74,8 @@ class VersionRecord:
     flags: tuple[str, ...]
     chunking: str
     limits: str = ""
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,22 @@ class Ledger(LedgerIndex, CaptionTable):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def name(self) -> str:
+        """What the knowledge base is called, in any script; as its directory is where nobody named it."""
+        with self.database.read() as connection:
+            return str(
+                connection.execute(select(meta.c.value).where(meta.c.key == "name")).scalar()
+                or self.kb_dir.absolute().name
+            )
+
+    def set_name(self, name: str) -> None:
+        """Raises InputError for a name of nothing, with control characters, or of more than 1,000 characters."""
+        name = " ".join(name.split())
+        if not name or len(name) > MOST_NAME or not name.isprintable():
+            raise InputError(f"{name!r:.60} cannot name a knowledge base; give 1 to {MOST_NAME:,} printable characters")
+        with self.database.write() as connection:
+            put_meta(connection, "name", name)
 
     # Originals
 
@@ -215,7 +235,8 @@ class Ledger(LedgerIndex, CaptionTable):
         with self.database.write() as connection:
             told = {"parser": parsed.parser, "title": parsed.title, "flags": list(parsed.flags)}
             read = {"locale": facts.locale, "facts_reading": facts.reading}
-            take_arrow(connection, version, "parsed", **told, **read)
+            dated = {"dated": parsed.dated, "dated_by": parsed.dated_by}
+            take_arrow(connection, version, "parsed", **told, **read, **dated)
 
     def load_parse(self, version: int) -> ParsedDocument:
         """What `store_parse` stored, ready or not: chunking starts over without a second parse."""
@@ -230,7 +251,15 @@ class Ledger(LedgerIndex, CaptionTable):
                 .order_by(elements.c.order, elements.c.origin == "caption", elements.c.id)
             )
             found = tuple(element_of(row) for row in connection.execute(statement).mappings())
-        return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
+        return ParsedDocument(
+            page_values,
+            found,
+            record.parser,
+            record.title,
+            record.flags,
+            dated=record.dated,
+            dated_by=record.dated_by,
+        )
 
     def store_chunks(
         self,
@@ -359,6 +388,8 @@ class Ledger(LedgerIndex, CaptionTable):
             title=row.title,
             flags=tuple(row.flags),
             limits=row.limits,
+            dated=row.dated,
+            dated_by=row.dated_by,
             chunking=row.chunking,
         )
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
+from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.arrows import visible_changes
 from kb_qa.records import well_formed
 from kb_qa.schema import LEXICAL_COLUMNS, chunks, versions
@@ -25,6 +26,7 @@ from kb_qa.schema import LEXICAL_COLUMNS, chunks, versions
 WEIGHTS: Mapping[str, float] = {"body": 1.0, "titles": 1.0, "labels": 1.0}
 MOST_POSTINGS = 4_000_000  # kept, 8 bytes each
 MOST_TERMS = 200_000
+MOST_PLACES = 32  # scopes whose rows are kept
 
 _NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
 _EDGES = "".join(map(chr, range(33))) + "\x7f"
@@ -41,10 +43,15 @@ class _Postings:
 
 @dataclass(slots=True)
 class _Kept:
-    """What holds for one state of the ledger; `spans` are the first and last rows of the ready versions."""
+    """What holds for one state of the ledger; `spans` are the first and last rows of the ready versions.
+
+    `ready` says by row whether its version is; `places` are the rows of some pages and types, asked for before.
+    """
 
     changes: int
     spans: Mapping[str, tuple[int, int]]
+    ready: NDArray[np.bool_]
+    places: OrderedDict[Scope, NDArray[np.bool_]] = field(default_factory=OrderedDict)
     postings: OrderedDict[str, _Postings] = field(default_factory=OrderedDict)
     count: int = 0
 
@@ -54,23 +61,32 @@ class LexicalIndex:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept = _Kept(-1, {})
+        self._kept = _Kept(-1, {}, np.zeros(1, np.bool_))
 
     def best(
         self,
         connection: Connection,
         terms: Iterable[str],
         k: int,
-        document_ids: Sequence[str] = (),
+        scope: Scope = EVERYTHING,
         phrases: Iterable[Sequence[str]] = (),
     ) -> Sequence[tuple[int, float]]:
-        """Rows of at most k chunks with their BM25, the best first, of those that hold each of the phrases."""
+        """Rows of at most k chunks of the scope with their BM25, the best first; all of them hold each of the phrases.
+
+        Of a scope's pages, chunks stored before their last page was are taken too where only that may be on them.
+        """
         kept = self._at(connection)
         phrase_queries = [query for phrase in phrases if (query := phrase_query(phrase))]
         words = dict.fromkeys(query for term in terms if (query := phrase_query([term])))
         found = [self._postings(connection, kept, query) for query in (*words, *phrase_queries)]
         rows, scores = _summed(found)
-        allowed = _in_spans(rows, [kept.spans[each] for each in document_ids or kept.spans if each in kept.spans])
+        known = int(np.searchsorted(rows, len(kept.ready)))  # those behind are not visible yet
+        rows, scores = rows[:known], scores[:known]
+        allowed = kept.ready[rows]
+        if scope.document_ids:
+            allowed &= _in_spans(rows, [kept.spans[each] for each in scope.document_ids if each in kept.spans])
+        if scope.pages or scope.element_types:
+            allowed &= self._places(connection, kept, scope)[rows]
         for query in phrase_queries:
             allowed &= np.isin(rows, self._postings(connection, kept, query).rows)
         rows, scores = rows[allowed], scores[allowed]
@@ -82,8 +98,24 @@ class LexicalIndex:
         changes = visible_changes(connection)
         kept = self._kept
         if kept.changes != changes:
-            self._kept = kept = _Kept(changes, _spans(connection))
+            spans = _spans(connection)
+            self._kept = kept = _Kept(changes, spans, _mask(connection, spans.values()))
         return kept
+
+    def _places(self, connection: Connection, kept: _Kept, scope: Scope) -> NDArray[np.bool_]:
+        """By row, whether a chunk is of the scope's types and on its pages."""
+        wanted = Scope((), scope.pages, scope.element_types)
+        with self._lock:
+            known = kept.places.get(wanted)
+        if known is None:
+            rows = connection.execute(select(chunks.c.row).where(*_placed(wanted))).scalars().all()
+            known = np.zeros(len(kept.ready), np.bool_)
+            known[[row for row in rows if row < len(known)]] = True
+            with self._lock:
+                kept.places[wanted] = known
+                while len(kept.places) > MOST_PLACES:
+                    kept.places.popitem(last=False)
+        return known
 
     def _postings(self, connection: Connection, kept: _Kept, query: str) -> _Postings:
         with self._lock:
@@ -129,6 +161,23 @@ def _spans(connection: Connection) -> dict[str, tuple[int, int]]:
         .group_by(versions.c.id)
     )
     return {document_id: (first, last) for document_id, first, last in connection.execute(statement)}
+
+
+def _mask(connection: Connection, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+    """By row, whether it lies in one of the spans."""
+    last = connection.execute(select(func.max(chunks.c.row))).scalar() or 0
+    mask = np.zeros(last + 1, np.bool_)
+    for first, stop in spans:
+        mask[first : stop + 1] = True
+    return mask
+
+
+def _placed(scope: Scope) -> Iterator[ColumnElement[bool]]:
+    if scope.element_types:
+        yield chunks.c.element_type.in_(scope.element_types)
+    if scope.pages:
+        last_page = func.coalesce(chunks.c.last_page, 1 << 30)
+        yield or_(*(and_(chunks.c.page <= last, last_page >= first) for first, last in scope.page_runs))
 
 
 def _summed(found: Sequence[_Postings]) -> tuple[Rows, Scores]:

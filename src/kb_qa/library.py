@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from kb_qa.answer_table import AnswerTable
+from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.database import Database
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
@@ -74,18 +75,18 @@ class LedgerLibrary(AnswerTable, SessionTable):
         self,
         terms: Sequence[str],
         k: int,
-        document_ids: Sequence[str] = (),
+        scope: Scope = EVERYTHING,
         *,
         phrases: Sequence[Sequence[str]] = (),
     ) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first; the score is BM25.
+        """The k best chunks of the scope holding any of the terms, best first; the score is BM25.
 
         With `phrases` only chunks that hold each of them: its terms side by side, in this order.
         """
         if k < 1:
             return ()
         with self.database.read() as connection:
-            best = dict(self._lexical.best(connection, terms, k, document_ids, phrases))
+            best = dict(self._lexical.best(connection, terms, k, scope, phrases))
             statement = _ready(
                 select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
             )
@@ -162,18 +163,24 @@ class LedgerLibrary(AnswerTable, SessionTable):
         with self.database.read() as connection:
             return not connection.execute(select(ready)).scalar_one()
 
-    def resolve(self, names: Sequence[str], folder: str = "", *, ready: bool = True) -> Sequence[str]:
+    def resolve(
+        self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "", ready: bool = True
+    ) -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
 
-        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Without
-        `ready`, also of those on their way or quarantined, and by names that wait for them.
+        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Of them, or
+        of all where neither is given, those dated within the days `since` and `until`. Without `ready`, also of those
+        on their way or quarantined, and by names that wait for them.
         """
         which = versions.c.state == "ready" if ready else versions.c.state.not_in(GONE)
         wanted = {_name_key(name) for name in names}
         inside = _name_key(folder.strip("/"))
         found = []
         with self.database.read() as connection:
-            document_ids = connection.execute(select(versions.c.document_id).where(which)).scalars().all()
+            statement = select(versions.c.document_id).where(which, *_dated(since, until))
+            document_ids = connection.execute(statement).scalars().all()
+            if not wanted and not inside:
+                return sorted(document_ids) if since or until else []
             known = _current_names(connection, document_ids, also_waiting=not ready)
         for document_id in document_ids:
             paths = [_name_key(f"{home}/{name}") for home, name in known.get(document_id, ())]
@@ -199,6 +206,13 @@ class LedgerLibrary(AnswerTable, SessionTable):
             yield from (_export_line(row) for row in rows)
 
 
+def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:
+    if since:
+        yield versions.c.dated >= since
+    if until:
+        yield and_(versions.c.dated <= until, versions.c.dated != "")
+
+
 def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
     return {
         "version_id": version,
@@ -207,6 +221,7 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "ordinal": chunk.ordinal,
         "source": chunk.source,
         "page": chunk.page,
+        "last_page": max((region.page for region in chunk.regions), default=None),
         "element_type": chunk.element_type,
         "category": chunk.category,
         "section": list(chunk.section),
@@ -355,6 +370,8 @@ def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
         reason=row["reason"],
         code=row["code"],
         size=row["size"],
+        dated=row["dated"],
+        dated_by=row["dated_by"],
     )
 
 

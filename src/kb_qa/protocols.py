@@ -9,7 +9,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question, Turn
+from kb_qa.answers import (
+    EVERYTHING,
+    AnswerEvent,
+    BlockCitation,
+    Context,
+    Decision,
+    Filters,
+    Hit,
+    ModelEvent,
+    Question,
+    Scope,
+    Turn,
+)
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page, Region
 
@@ -47,6 +59,12 @@ class Neighbour:
     similarity: float  # cosine, -1..1
 
 
+class Retrieval(Protocol):
+    def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
+        """At most k hits, best first. Blocking. Raises NotFoundError where the filters leave no document."""
+        ...
+
+
 class VectorStore(Protocol):
     """An index that can be thrown away: all it holds comes back from the ledger."""
 
@@ -56,8 +74,8 @@ class VectorStore(Protocol):
 
     def delete(self, ids: Sequence[str]) -> None: ...
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
-        """At most k neighbours, nearest first; only of `document_ids` where any are given."""
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
+        """At most k neighbours within the scope, nearest first."""
         ...
 
     def count(self) -> int: ...
@@ -72,7 +90,7 @@ class LexicalMatch:
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
-    ready: a sentence in English, and the error's code.
+    ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
     """
 
     document_id: str
@@ -85,6 +103,8 @@ class DocumentRecord:
     reason: str
     size: int = 0
     code: str = ""
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +134,10 @@ class Sessions(Protocol):
 class Library(Sessions, Protocol):
     """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
 
+    def name(self) -> str:
+        """What readers call the knowledge base."""
+        ...
+
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
@@ -124,11 +148,11 @@ class Library(Sessions, Protocol):
         self,
         terms: Sequence[str],
         k: int,
-        document_ids: Sequence[str] = (),
+        scope: Scope = EVERYTHING,
         *,
         phrases: Sequence[Sequence[str]] = (),
     ) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first.
+        """The k best chunks of the scope holding any of the terms, best first.
 
         With `phrases` only chunks that hold each of them: its terms side by side, in this order.
         """
@@ -162,8 +186,11 @@ class Library(Sessions, Protocol):
         """Whether no document is ready."""
         ...
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
-        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
+    def resolve(self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "") -> Sequence[str]:
+        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
+
+        Of them, or of all where neither is given, those dated within the days `since` and `until`.
+        """
         ...
 
     def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None: ...

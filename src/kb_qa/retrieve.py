@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kb_qa.answers import Filters, Hit
+from kb_qa.answers import Filters, Hit, Scope
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import NotFoundError
 from kb_qa.figure_terms import question_terms
 from kb_qa.guardrails.questions import anchors
 from kb_qa.protocols import Embedder, LexicalMatch, Library, Reranker, VectorStore
+from kb_qa.search_filters import told
 from kb_qa.terms import inverse_frequency, terms
 
 # Cormack, Clarke and Buettcher 2009: the constant that damps the first ranks.
@@ -32,15 +33,15 @@ class Retriever:
 
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> tuple[Hit, ...]:
         """At most k hits, best first. Raises NotFoundError where a filter names no document."""
-        document_ids = self._documents(filters)
-        dense = self._dense(question, document_ids)
-        lexical = {match.id: match.score for match in self._lexical(question, document_ids)}
-        chunks = self.library.chunks([*dict.fromkeys([*dense, *lexical])])
+        scope = self._scope(filters)
+        dense = self._dense(question, scope, filters)
+        lexical = {match.id: match.score for match in self._lexical(question, scope)}
+        found_chunks = self.library.chunks([*dict.fromkeys([*dense, *lexical])])
+        chunks = {chunk_id: chunk for chunk_id, chunk in found_chunks.items() if filters.passes(chunk)}
         found = {"dense": dense, "lexical": lexical}
         shortlist = [hit.chunk for hit in _fuse(chunks, found)[:SHORTLIST]]
         hits = _fuse(chunks, found | {"coverage": _coverage(question, shortlist)})
-        passing = [hit for hit in hits if _passes(hit.chunk, filters)]
-        return tuple(self._reranked(question, passing)[:k])
+        return tuple(self._reranked(question, hits)[:k])
 
     def _reranked(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
         """The best of the fused hits in the cross-encoder's order, where there is one; the rest stay behind them."""
@@ -51,29 +52,34 @@ class Retriever:
         scored = [replace(hit, scores={**hit.scores, "rerank": score}) for hit, score in zip(head, scores, strict=True)]
         return [*sorted(scored, key=lambda hit: -hit.scores["rerank"]), *rest]
 
-    def _documents(self, filters: Filters) -> Sequence[str]:
-        if not filters.documents and not filters.folder:
-            return ()
-        found = self.library.resolve(filters.documents, filters.folder)
-        if not found:
-            wanted = ", ".join(map(repr, filters.documents)) or f"folder {filters.folder!r}"
-            raise NotFoundError(f"no document that can be asked matches {wanted}; `kb-qa documents` lists them")
-        return found
+    def _scope(self, filters: Filters) -> Scope:
+        """Raises NotFoundError where the filters leave no document."""
+        document_ids: Sequence[str] = ()
+        if filters.choose_documents:
+            document_ids = self.library.resolve(
+                filters.documents, filters.folder, since=filters.since, until=filters.until
+            )
+            if not document_ids:
+                raise NotFoundError(
+                    f"no document that can be asked matches {told(filters)}; `kb-qa documents` lists them"
+                )
+        return Scope(tuple(document_ids), filters.pages, filters.element_types)
 
-    def _dense(self, question: str, document_ids: Sequence[str]) -> Mapping[str, float]:
+    def _dense(self, question: str, scope: Scope, filters: Filters) -> Mapping[str, float]:
         """Similarities by chunk id, nearest first; asks for more where neighbours are not, or no longer, visible."""
         vector = self.embedder.embed_query(question)
         wanted = CANDIDATES
         while True:
-            neighbours = self.vectors.query(vector, wanted, document_ids)
-            visible = self.library.chunks([neighbour.id for neighbour in neighbours])
+            neighbours = self.vectors.query(vector, wanted, scope)
+            known = self.library.chunks([neighbour.id for neighbour in neighbours])
+            visible = {chunk_id for chunk_id, chunk in known.items() if filters.passes(chunk)}
             if len(visible) >= CANDIDATES or len(neighbours) < wanted:
                 ranked = [neighbour for neighbour in neighbours if neighbour.id in visible]
                 return {neighbour.id: neighbour.similarity for neighbour in ranked[:CANDIDATES]}
             wanted *= 4
 
-    def _lexical(self, question: str, document_ids: Sequence[str]) -> Sequence[LexicalMatch]:
-        return self.library.lexical(question_terms(question), CANDIDATES, document_ids)
+    def _lexical(self, question: str, scope: Scope) -> Sequence[LexicalMatch]:
+        return self.library.lexical(question_terms(question), CANDIDATES, scope)
 
 
 def _fuse(chunks: Mapping[str, Chunk], rankings: Mapping[str, Mapping[str, float]]) -> list[Hit]:
@@ -127,9 +133,3 @@ def _names_by_document(
         here = names & frozenset[str]().union(*said[chunk.id])
         found[chunk.document_id] = found.get(chunk.document_id, frozenset()) | here
     return found
-
-
-def _passes(chunk: Chunk, filters: Filters) -> bool:
-    if filters.element_types and chunk.element_type not in filters.element_types:
-        return False
-    return not filters.pages or any(region.page in filters.pages for region in chunk.regions)

@@ -57,6 +57,9 @@ _ADDED = MappingProxyType(
             CREATE_LEXICAL,
             "INSERT INTO lexical (rowid, body) SELECT rowid, terms FROM lexical_before",
             "DROP TABLE lexical_before",
+            "ALTER TABLE chunks ADD COLUMN last_page INTEGER",
+            "ALTER TABLE versions ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN dated_by TEXT NOT NULL DEFAULT ''",
         ),
     }
 )
@@ -126,6 +129,8 @@ versions = Table(
     Column("locale", Text, nullable=False, default="", server_default=""),
     Column("facts_reading", Text, nullable=False, default="", server_default=""),
     Column("limits", Text, nullable=False, default="", server_default=""),  # those under which it was quarantined
+    Column("dated", Text, nullable=False, default="", server_default=""),  # a day, `2024-03-31`
+    Column("dated_by", Text, nullable=False, default="", server_default=""),
     Column("chunking", Text, nullable=False, default="", server_default=""),  # what made its chunks and index terms
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
@@ -171,6 +176,7 @@ chunks = Table(
     Column("ordinal", Integer, nullable=False),
     Column("source", Text, nullable=False),
     Column("page", Integer),
+    Column("last_page", Integer),  # NULL where the chunk has no pages, or was stored before there was this column
     Column("element_type", Text, nullable=False),
     Column("category", Text, nullable=False),
     Column("section", JSON, nullable=False),

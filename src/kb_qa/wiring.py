@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
-from kb_qa.embed import check_embedder, open_embedder
+from kb_qa.embed import check_embedder
 from kb_qa.embedding_cache import FILE_NAME, forget_texts
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.policies import Policy, policy_of
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import LiveIndex, embedder_of
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
-from kb_qa.protocols import Embedder, RegionPictures
+from kb_qa.protocols import RegionPictures
 from kb_qa.publish import catch_up
 from kb_qa.removal import own_digests
 from kb_qa.rerank import CrossEncoderReranker
@@ -84,9 +85,10 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with _owned_index(settings, ledger, embedder.dimension, address) as store:
+        with _owned_index(settings, ledger, (embedder.id, embedder.dimension), address) as store:
+            live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger, reranker))
             knowledge_base = KnowledgeBase(
-                retriever=Retriever(embedder, store, ledger, reranker),
+                retriever=live,
                 library=ledger,
                 model=model,
                 original=ledger.blob_path,
@@ -99,7 +101,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
             yield OpenParts(
                 knowledge_base,
                 ledger,
-                refresh=partial(refresh, ledger, store),
+                refresh=live.refresh,
                 withdraw=partial(_withdraw, settings, ledger),
                 counters=counters,
             )
@@ -133,7 +135,7 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while known is not None and not service_address(settings):
         try:
-            with _owned_index(settings, ledger, known[1], ""):
+            with _owned_index(settings, ledger, known, ""):
                 return
         except LockHeldError:  # a command that asks, and then publishes as well; it may end before it sees the last
             if time.monotonic() > deadline:
@@ -147,18 +149,12 @@ def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
         time.sleep(0.1)
 
 
-def refresh(ledger: Ledger, store: ChromaStore) -> int:
-    """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
-    if ledger.versions_in("indexing") or ledger.versions_in("deleting") or ledger.tombstones():
-        return catch_up(ledger, store)
-    return 0
-
-
 @contextmanager
-def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: str) -> Iterator[ChromaStore]:
+def _owned_index(settings: Settings, ledger: Ledger, model: tuple[str, int], address: str) -> Iterator[ChromaStore]:
+    """The index with the vectors of `model`, an id and a dimension, caught up with the ledger."""
     with (
         DirectoryLock(settings.kb, "index").acquire(address),
-        closing(open_store(settings.kb / INDEX, dimension, ledger.index_seal())) as store,
+        closing(open_store(settings.kb / INDEX, model[1], ledger.index_seal(), model[0])) as store,
     ):
         catch_up(ledger, store)
         yield store
@@ -211,13 +207,3 @@ def policy_of_settings(settings: Settings) -> Policy:
         return policy_of(settings.policy, settings.policy_kinds, aliases, settings.policy_granularity)
     except ValueError as error:
         raise InputError(f"KB_QA_POLICY, KB_QA_POLICY_KINDS or KB_QA_POLICY_GRANULARITY: {error}") from error
-
-
-def embedder_of(settings: Settings) -> Embedder:
-    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
-    return open_embedder(
-        settings.embedder,
-        backend=settings.embedder_backend,
-        precision=settings.embedder_precision,
-        models=settings.models,
-    )

@@ -47,9 +47,11 @@ ORIGINAL_HEADERS: Final = {
 
 @router.get("")
 async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
-    records = [*await asyncio.to_thread(parts.knowledge_base.library.documents), *await _queued(parts)]
+    library = parts.knowledge_base.library
+    stored, name = await asyncio.to_thread(lambda: (library.documents(), library.name()))
+    records = [*stored, *await _queued(parts)]
     lines = [_record_json(record, language) for record in records if record.state not in GONE]
-    return AsciiJSONResponse({"documents": lines}, headers=BY_LANGUAGE)
+    return AsciiJSONResponse({"name": name, "documents": lines}, headers=BY_LANGUAGE)
 
 
 @router.get("/{document_id}")
@@ -126,6 +128,8 @@ def _record_json(record: DocumentRecord, language: Language) -> dict[str, object
         "flags": [reason_in(language, flag) for flag in record.flags],
         "reason": rejection_in(language, record.code, record.reason),
         "code": record.code,
+        "dated": record.dated,
+        "dated_by": record.dated_by,
         "size": record.size,
         "events_url": f"/v1/documents/{record.document_id}/events",
         "file_url": f"/v1/documents/{record.document_id}/file",
