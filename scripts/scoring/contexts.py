@@ -1,17 +1,14 @@
-"""Tables with their paragraphs as documents, and the questions that were asked of each."""
+"""Tables with their paragraphs as documents, so that questions about them can be asked."""
 
 from __future__ import annotations
 
 import hashlib
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from kb_qa.evaluation.cases import Case
+from kb_qa.evaluation.context_set import Context, document_name
 from kb_qa.evaluation.scores import Place
-
-Context = dict[str, Any]
 
 
 def write_contexts(contexts: Sequence[Context], folder: Path) -> list[Place]:
@@ -19,21 +16,11 @@ def write_contexts(contexts: Sequence[Context], folder: Path) -> list[Place]:
     folder.mkdir(parents=True, exist_ok=True)
     places = []
     for context in contexts:
-        path = folder / file_name(context)
+        path = folder / document_name(context)
         path.write_text(_page(context), encoding="utf-8")
         document_id = hashlib.sha256(path.read_bytes()).hexdigest()
         places.append(Place(document_id, path.name, None, text=plain_text(context)))
     return places
-
-
-def context_cases(contexts: Sequence[Context]) -> Iterator[Case]:
-    for context in contexts:
-        for question in context["questions"]:
-            yield Case(question["uid"], question["question"], file_name(context))
-
-
-def file_name(context: Context) -> str:
-    return f"{context['table']['uid']}.html"
 
 
 def plain_text(context: Context) -> str:

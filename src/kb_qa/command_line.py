@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from kb_qa.answers import AnswerEvent
+from kb_qa.answers import AnswerEvent, Language
 from kb_qa.errors import InputError, KbQaError, NotFoundError, RejectedFileError
 from kb_qa.marks import MarkedDocument
 from kb_qa.protocols import Library
@@ -44,8 +44,8 @@ def settings_of(kb: Path | None) -> Settings:
     return settings if kb is None else replace(settings, kb=kb)
 
 
-def terminal_language() -> str:
-    """ "zh" or "en", by the locale."""
+def terminal_language() -> Language:
+    """By the locale."""
     return language_of(os.environ)
 
 

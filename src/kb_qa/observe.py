@@ -13,7 +13,7 @@ from kb_qa.answers import AnswerEvent, Filters
 from kb_qa.errors import KbQaError
 from kb_qa.evaluation.cases import Case
 from kb_qa.evaluation.scores import Answered, Observed, Place, SaidFigure
-from kb_qa.evaluation.values import decimals
+from kb_qa.evaluation.values import decimals, quantity_of
 from kb_qa.geometry import BBox
 from kb_qa.guardrails.outcome import SUPPORTED
 from kb_qa.knowledge_base import KnowledgeBase
@@ -42,6 +42,10 @@ class HereAsker:
     """The knowledge base of this process, which times its own stages."""
 
     knowledge_base: KnowledgeBase
+
+    def warm_up(self) -> None:
+        """Loads what is loaded late, so that the first question is not timed with it."""
+        self.search("?", 1, Filters())
 
     def search(self, question: str, k: int, filters: Filters) -> Sequence[Line]:
         hits = asyncio.run(self.knowledge_base.search(question, k=k, filters=filters))
@@ -130,6 +134,22 @@ def named_documents(cases: Sequence[Case], library: Library) -> Mapping[str, fro
     return {name: frozenset(library.resolve((name,))) for name in names}
 
 
+def stored_pages(library: Library) -> list[Place]:
+    """The text of every page that can be asked about, as it was read; a document without pages is one."""
+    pages: list[Place] = []
+    for record in library.documents():
+        if record.state != "ready":
+            continue
+        texts: dict[int | None, list[str]] = {}
+        for chunk in library.document_chunks(record.document_id):
+            if chunk.origin != "caption":  # a model's words, which no page prints
+                for block in chunk.blocks:
+                    texts.setdefault(block.regions[0].page if block.regions else None, []).append(block.text)
+        name = record.names[0] if record.names else record.document_id
+        pages += [Place(record.document_id, name, page, text="\n".join(parts)) for page, parts in texts.items()]
+    return pages
+
+
 def answer_to(asker: Asker, question: str, filters: Filters) -> Answered:
     """An error of one question is its outcome: the others go on."""
     try:
@@ -173,7 +193,9 @@ def places_of(line: Line) -> list[Place]:
 
 def _figure(data: Any) -> SaidFigure:
     support = list(data["support"])
-    values = [data["quantity"]["value"], *(place["value"] for place in support)]
+    values: list[object] = [data["quantity"]["value"], *(place["value"] for place in support)]
+    printed = (quantity_of(str(text)) for text in (data["raw"], *(place["printed"] for place in support)))
+    values += [quantity.value for quantity in printed if quantity is not None]
     return SaidFigure(
         raw=data["raw"],
         values=tuple(decimals(values)),

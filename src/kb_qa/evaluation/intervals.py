@@ -46,10 +46,10 @@ def _correlation(before: Sequence[bool], after: Sequence[bool]) -> float:
     spread = (both + only_after) * (only_before + neither) * (both + only_before) * (only_after + neither)
     if not spread:
         return 0.0
-    surplus = both * neither - only_before * only_after
+    surplus = float(both * neither - only_before * only_after)
     if surplus > 0:
-        surplus = max(surplus - len(before) / 2, 0)
-    return float(surplus / sqrt(spread))
+        surplus = max(surplus - len(before) / 2, 0.0)
+    return surplus / sqrt(spread)
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -18,7 +18,7 @@ class PageSearch:
     def __call__(self, question: str, documents: frozenset[str] = frozenset()) -> list[Place]:
         """Pages, best first; of these documents (ids) alone where any are given."""
         if documents not in self._indexes:
-            own = [page for page in self._pages if not documents or page.document_id in documents]
-            self._indexes[documents] = own, Bm25([page.text for page in own])
-        own, index = self._indexes[documents]
-        return [own[place] for place in index.ranked(question)]
+            chosen = [page for page in self._pages if not documents or page.document_id in documents]
+            self._indexes[documents] = chosen, Bm25([page.text for page in chosen])
+        pages, index = self._indexes[documents]
+        return [pages[place] for place in index.ranked(question)]

@@ -18,8 +18,12 @@ from kb_qa.guardrails.quantities import Quantity
 
 RANKS = (1, 3, 5, 10)
 DOCUMENT_RANKS = (1, 5)
+ORDER = (
+    *("document_hit", "page_hit", "pages_cited", "region_hit", "answer_contained", "figure_right"),
+    *("refused_absent", "refused_answerable", "failed"),
+)
 BAD = frozenset({"refused_answerable", "failed"})
-OVERLAP = 0.5  # of the smaller of two boxes that are called the same place
+OVERLAP = 0.5  # of the shorter side, in both directions, of two boxes that are called the same place
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SaidFigure:
-    """A figure of an answer; `values` are those in base units of the answer's print and of each place it rests on."""
+    """A figure of an answer; `values` are those in base units of the answer's print and of each place it rests on, and
+    the printed numbers without the scale that stands elsewhere.
+    """
 
     raw: str
     values: tuple[Decimal, ...]
@@ -128,7 +134,8 @@ def document_rank(observed: Observed, places: Iterable[Place]) -> int | None:
 
 def outcomes(observed: Observed) -> dict[str, bool]:
     """By name; a name says after a dot who searched, where it was not this project over all documents."""
-    case, found = observed.case, {}
+    case = observed.case
+    found: dict[str, bool] = {}
     for searcher, places in observed.found.items():
         tail = f".{searcher}" if searcher else ""
         if case.pages:
@@ -143,12 +150,12 @@ def outcomes(observed: Observed) -> dict[str, bool]:
 
 
 def summary(observed: Sequence[Observed]) -> dict[str, Rate]:
-    """Each outcome's rate over the questions that have it, in the order in which they first come up."""
+    """Each outcome's rate over the questions that have it."""
     gathered: dict[str, list[bool]] = {}
     for each in observed:
         for name, value in outcomes(each).items():
             gathered.setdefault(name, []).append(value)
-    return {name: Rate(sum(values), len(values)) for name, values in gathered.items()}
+    return {name: Rate(sum(gathered[name]), len(gathered[name])) for name in sorted(gathered, key=_place)}
 
 
 def differences(first: Sequence[Observed], second: Sequence[Observed]) -> dict[str, Difference]:
@@ -160,7 +167,14 @@ def differences(first: Sequence[Observed], second: Sequence[Observed]) -> dict[s
         for name, value in outcomes(each).items():
             if name in other:
                 pairs.setdefault(name, []).append((value, other[name]))
-    return {name: _difference(values) for name, values in pairs.items()}
+    return {name: _difference(pairs[name]) for name in sorted(pairs, key=_place)}
+
+
+def _place(name: str) -> tuple[int, bool, int]:
+    """Where an outcome stands in a table: by what it is, over all documents before within one, by rank."""
+    kind, _, rest = name.partition("@")
+    number, _, searcher = rest.partition(".")
+    return ORDER.index(kind), searcher.startswith("within"), int(number or 0)
 
 
 def _difference(pairs: Sequence[tuple[bool, bool]]) -> Difference:
@@ -216,4 +230,9 @@ def _rests_on(figure: SaidFigure, observed: Observed) -> bool:
 def _is_there(place: Place, expected: Region) -> bool:
     if place.page != expected.page or place.bbox is None or expected.bbox is None:
         return False
-    return max(place.bbox.overlap(expected.bbox), expected.bbox.overlap(place.bbox)) >= OVERLAP
+    shared = place.bbox.intersection(expected.bbox)
+    if shared is None:
+        return False
+    # A cell is as high as its row is ruled, a line of print as high as its letters: each side is compared alone.
+    wide = shared.width / min(place.bbox.width, expected.bbox.width)
+    return min(wide, shared.height / min(place.bbox.height, expected.bbox.height)) >= OVERLAP
