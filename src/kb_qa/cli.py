@@ -33,6 +33,7 @@ from kb_qa.command_line import (
 )
 from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
+from kb_qa.eval_command import evaluate
 from kb_qa.export_command import export
 from kb_qa.ledger import Ledger
 from kb_qa.listing import hit_line
@@ -275,6 +276,7 @@ def _passed_on(name: str, help_text: str) -> None:
 main.add_command(check)
 main.add_command(export)
 main.add_command(doctor)
+main.add_command(evaluate)
 _passed_on("ingest", "Read documents: files and folders (default data/samples).")
 _passed_on("delete", "Delete documents by name or id.")
 _passed_on("reindex", "Change to the embedding model of the settings, or fill the vector index anew.")

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import click
 
-from kb_qa.answers import AnswerEvent, Filters
+from kb_qa.answers import AnswerEvent, Filters, Language
 from kb_qa.elements import ElementType
 from kb_qa.errors import InputError, KbQaError, NotFoundError, RejectedFileError
 from kb_qa.marks import MarkedDocument
@@ -84,8 +84,8 @@ def settings_of(kb: Path | None) -> Settings:
     return settings if kb is None else replace(settings, kb=kb)
 
 
-def terminal_language() -> str:
-    """ "zh" or "en", by the locale."""
+def terminal_language() -> Language:
+    """By the locale."""
     return language_of(os.environ)
 
 

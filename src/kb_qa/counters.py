@@ -12,6 +12,7 @@ COUNTED: Mapping[str, str] = {
     "model_retries": "Calls to a language model that were tried again.",
     "model_tokens": "Tokens of language models by kind.",
     "model_cost_usd": "What calls to language models cost by KB_QA_PRICES, in US dollars.",
+    "stage_seconds": "Seconds that answers and searches spent in each stage.",
     "model_cache_misses": "Calls whose materials were to be read from the prompt cache and were not.",
     "ingest_worker_deaths": "Ingest workers of this service that ended and were started again.",
 }

@@ -21,8 +21,9 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval
+from kb_qa.protocols import AnswerModel, Library, Meter, QuestionRewriter, Retrieval
 from kb_qa.refuse import before_generation, message_language
+from kb_qa.stage_times import SILENT, timed
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
 
@@ -45,6 +46,7 @@ class KnowledgeBase:
     trust_file_names: bool = False
     policy: Policy = STRICT
     rewriter: QuestionRewriter | None = None
+    meter: Meter = SILENT
 
     async def ask(
         self,
@@ -86,7 +88,8 @@ class KnowledgeBase:
         return await asyncio.to_thread(self._graded, await self._found(question, k, filters))
 
     async def _found(self, question: str, k: int, filters: Filters) -> Sequence[Hit]:
-        hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
+        with timed(self.meter, "retrieve"):
+            hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
         if not hits:
             await asyncio.to_thread(self._require_documents)
         return hits
@@ -102,6 +105,14 @@ class KnowledgeBase:
         yield transcript.start(model=self.model.id, policy=self.policy.id, policy_hash=self.policy.hash)
         context, instead = await self._read(question)
         yield await asyncio.to_thread(transcript.sources, context, instead)
+        with timed(self.meter, "answer"):
+            async with aclosing(self._written(question, context, transcript)) as events:
+                async for event in events:
+                    yield event
+
+    async def _written(
+        self, question: Question, context: Context, transcript: Transcript
+    ) -> AsyncGenerator[AnswerEvent]:
         materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
         gate = Gate(question.text, context, materials, self.policy, language=message_language(question))
         writer = AnswerWriter(question, context, self.library, transcript, gate)
@@ -132,13 +143,14 @@ class KnowledgeBase:
                 return found, ""
             instead = found
         hits = await self._found(question.text, CANDIDATES, question.filters)
-        passages = build_context(
-            question,
-            hits,
-            limit=self.top_k,
-            per_document=self.per_document,
-            trust_file_names=self.trust_file_names,
-        )
+        with timed(self.meter, "context"):
+            passages = build_context(
+                question,
+                hits,
+                limit=self.top_k,
+                per_document=self.per_document,
+                trust_file_names=self.trust_file_names,
+            )
         return passages, instead
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:

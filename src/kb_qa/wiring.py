@@ -97,6 +97,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
+                meter=counters,
             )
             yield OpenParts(
                 knowledge_base,
