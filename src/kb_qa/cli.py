@@ -32,6 +32,7 @@ from kb_qa.command_line import (
 from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.export_command import export
+from kb_qa.key_command import key
 from kb_qa.listing import hit_line
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
@@ -94,7 +95,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
         if address:
-            last = _shown(remote.ask(address, question, **given), show)
+            last = _shown(remote.ask(address, question, **given, key=settings.key), show)
         else:
             with open_knowledge_base(settings) as knowledge_base:
                 last = asyncio.run(_followed(knowledge_base.ask(question, **given), show))
@@ -149,7 +150,7 @@ def search(question: str, k: int, documents: tuple[str, ...], kb: Path | None, a
     filters = Filters(documents=documents)
     address = service_address(settings)
     if address:
-        lines = remote.search(address, question, k=k, filters=filters)
+        lines = remote.search(address, question, k=k, filters=filters, key=settings.key)
     else:
         with open_knowledge_base(settings) as knowledge_base:
             hits = asyncio.run(knowledge_base.search(question, k=k, filters=filters))
@@ -259,6 +260,7 @@ def _passed_on(name: str, help_text: str) -> None:
 main.add_command(check)
 main.add_command(export)
 main.add_command(doctor)
+main.add_command(key)
 _passed_on("ingest", "Read documents: files and folders (default data/samples).")
 _passed_on("elements", "Show what the parser sees in a file.")
 _passed_on("locate", "Find a quotation in a file: the rectangles of its words.")

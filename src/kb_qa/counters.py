@@ -12,6 +12,14 @@ COUNTED: Mapping[str, str] = {
     "model_retries": "Calls to a language model that were tried again.",
     "model_tokens": "Tokens of language models by kind.",
     "model_cost_usd": "What calls to language models cost by KB_QA_PRICES, in US dollars.",
+    "http_requests": "Requests by route and status.",
+    "http_seconds": "What requests took, streams to their end, by route.",
+    "answers": "Answers by outcome: answered, refused, failed (an error), cut (nobody listened any more).",
+    "refusals": "Refusals by reason.",
+    "figures": "Figures of answers by status.",
+    "withheld": "Sentences that were withheld, by the reason of their first figure.",
+    "stages": "How often each stage of a question ran.",
+    "stage_seconds": "What the stages of questions took together.",
     "model_cache_misses": "Calls whose materials were to be read from the prompt cache and were not.",
 }
 Labels = tuple[tuple[str, str], ...]

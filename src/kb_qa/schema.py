@@ -36,7 +36,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -49,6 +49,7 @@ _ADDED = MappingProxyType(
             "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
         ),
+        4: (),  # only tables, which are made where they are missing
     }
 )
 BUSY_SECONDS = 30
@@ -233,6 +234,26 @@ captions = Table(
     Column("instruction", Text, primary_key=True),
     Column("text", Text, nullable=False),
     Column("time", Float, nullable=False),
+)
+# Who may ask the service; the key itself is nowhere, only its digest.
+access_keys = Table(
+    "access_keys",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret
+    Column("scopes", JSON, nullable=False),
+    Column("knowledge_base", Text, nullable=False),  # empty: any
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Float),
+)
+key_tokens = Table(
+    "key_tokens",
+    metadata,
+    Column("key_id", ForeignKey("access_keys.id", ondelete="CASCADE"), primary_key=True),
+    Column("day", Text, primary_key=True),  # `2026-11-30`, UTC
+    Column("tokens", Integer, nullable=False),
 )
 
 # The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb_qa.access_keys import AccessKeys
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
@@ -41,6 +42,12 @@ CAPTION_DPI = 200  # the print of a chart is small
 CAPTION_PIXELS = 1200  # of the longer side
 PATIENCE_SECONDS = 30.0
 
+Told = Callable[[str], None]
+
+
+def _to_nobody(reason: str) -> None:
+    """Whoever opens the parts for itself sees how long it takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenParts:
@@ -49,6 +56,7 @@ class OpenParts:
     knowledge_base: KnowledgeBase
     refresh: Callable[[], int]
     counters: Counters
+    keys: AccessKeys
 
 
 @contextmanager
@@ -59,8 +67,14 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 
 
 @contextmanager
-def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
-    """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
+def open_parts(
+    settings: Settings, *, address: str = "", create: bool = False, told: Told = _to_nobody
+) -> Iterator[OpenParts]:
+    """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError.
+
+    `told` hears what is being waited for, also later, where the index has to be rebuilt.
+    """
+    told("the models are being loaded")
     counters = Counters()
     policy = policy_of_settings(settings)
     with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
@@ -77,7 +91,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with _owned_index(settings, ledger, embedder.dimension, address) as store:
+        with _owned_index(settings, ledger, embedder.dimension, address, told) as store:
             knowledge_base = KnowledgeBase(
                 retriever=Retriever(embedder, store, ledger, reranker),
                 library=ledger,
@@ -89,7 +103,12 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
             )
-            yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
+            yield OpenParts(
+                knowledge_base,
+                refresh=lambda: refresh(ledger, store, told),
+                counters=counters,
+                keys=AccessKeys(ledger.database),
+            )
 
 
 @contextmanager
@@ -121,20 +140,23 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
                 return
 
 
-def refresh(ledger: Ledger, store: ChromaStore) -> int:
+def refresh(ledger: Ledger, store: ChromaStore, told: Told = _to_nobody) -> int:
     """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
     if ledger.versions_in("indexing") or ledger.versions_in("deleting") or ledger.tombstones():
-        return catch_up(ledger, store)
+        return catch_up(ledger, store, told)
     return 0
 
 
 @contextmanager
-def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: str) -> Iterator[ChromaStore]:
+def _owned_index(
+    settings: Settings, ledger: Ledger, dimension: int, address: str, told: Told = _to_nobody
+) -> Iterator[ChromaStore]:
+    told("the index is being opened")
     with (
         DirectoryLock(settings.kb, "index").acquire(address),
         closing(open_store(settings.kb / INDEX, dimension, ledger.index_seal())) as store,
     ):
-        catch_up(ledger, store)
+        catch_up(ledger, store, told)
         yield store
 
 

@@ -7,6 +7,7 @@ import asyncio
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from kb_qa.service.doorway import not_ready
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
 
@@ -20,7 +21,12 @@ async def alive() -> Response:
 
 @router.get("/readyz")
 async def ready(parts: UsedParts) -> Response:
-    """200 where the ledger answers; also with no documents yet, or nobody could ever send the first one."""
+    """200 where the ledger answers and the index is whole.
+
+    Also with no documents yet, or nobody could ever send the first one.
+    """
+    if parts.readiness.reason:
+        return AsciiJSONResponse(not_ready(parts.readiness), status_code=503, headers={"Retry-After": "2"})
     records = await asyncio.to_thread(parts.knowledge_base.library.documents)
     ready_documents = sum(record.state == "ready" for record in records)
     return AsciiJSONResponse({"status": "ready", "documents": ready_documents})

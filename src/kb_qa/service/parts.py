@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 
 from kb_qa.counters import Counters
+from kb_qa.service.key_limits import KeyLimits
+from kb_qa.service.key_ring import Caller, KeyRing
 from kb_qa.service.open_answers import OpenAnswers
+from kb_qa.service.readiness import Readiness
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
@@ -22,6 +25,9 @@ class Parts:
     renderer: Renderer
     settings: Settings
     counters: Counters
+    ring: KeyRing
+    limits: KeyLimits
+    readiness: Readiness
     open_answers: OpenAnswers = field(default_factory=OpenAnswers)
 
 
@@ -33,10 +39,22 @@ async def _parts(request: Request) -> Parts:
     return parts
 
 
+async def _ring(request: Request) -> KeyRing:
+    parts: Parts = request.app.state.parts
+    return parts.ring
+
+
+async def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
 async def _request_id(request: Request) -> str:
     request_id: str = request.state.request_id
     return request_id
 
 
 UsedParts = Annotated[Parts, Depends(_parts)]
+Ring = Annotated[KeyRing, Depends(_ring)]
+CallerOf = Annotated[Caller, Depends(_caller)]
 RequestId = Annotated[str, Depends(_request_id)]
