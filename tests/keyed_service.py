@@ -16,6 +16,7 @@ from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
 from kb_qa.schema import Database
 from kb_qa.service import create_app
+from kb_qa.service.parts import Operations
 from kb_qa.settings import Settings
 from kb_qa.testing.serving import serving
 from tests.scripted_service import CountingRenderer, ScriptedKnowledgeBase
@@ -56,7 +57,8 @@ def keyed_service(knowledge_base: Any = None, *, made: bool = True, **settings: 
             given = replace(Settings(kb=folder), **settings)
             audit = AuditLog(folder / "audit", megabytes=1, files=1)
             counters = Counters()
-            app = create_app(knowledge_base, CountingRenderer(), given, counters=counters, keys=keys, audit=audit)  # type: ignore[arg-type]
+            operations = Operations(keys, audit)
+            app = create_app(knowledge_base, CountingRenderer(), given, counters=counters, operations=operations)  # type: ignore[arg-type]
             with serving(app, log_config=None) as base, httpx.Client(base_url=base, timeout=10) as client:
                 yield Keyed(client, keys, secrets, folder, knowledge_base, counters)
             audit.close()

@@ -47,7 +47,7 @@ ROWS: dict[int, set[str]] = {
             "schema",
             "session_table",
         ),
-        *("settings", "spending", "testing", "vectors"),
+        *("settings", "spending", "testing", "tracing", "vectors"),
     },
     3: {
         "addresses",

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -32,7 +33,8 @@ class AuditLog:
         self._lines.handle(logging.makeLogRecord({"msg": json.dumps(line, ensure_ascii=True)}))
 
     def close(self) -> None:
-        self._lines.close()
+        with suppress(OSError):  # a full disk, which was told when the lines came
+            self._lines.close()
 
 
 class _Lines(RotatingFileHandler):

@@ -49,8 +49,8 @@ class Counters:
         tokens = [self.value("model_tokens", kind=kind) for kind in _INPUT]
         return tokens[-1] / sum(tokens) if sum(tokens) else 0.0
 
-    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """The exposition format. `gauges`: name → (what it says, its value)."""
+    def text(self, gauges: Mapping[str, tuple[str, float | Mapping[str, float]]]) -> str:
+        """The exposition format. `gauges`: name → (what it says, its value, or its values by `state`)."""
         return "\n".join([*self._lines(), *_gauge_lines(gauges)]) + "\n"
 
     def _lines(self) -> Iterator[str]:
@@ -63,9 +63,14 @@ class Counters:
                 yield f"{full}{_label_text(labels)} {value:.10g}"
 
 
-def _gauge_lines(gauges: Mapping[str, tuple[str, float]]) -> Iterator[str]:
-    for name, (says, value) in gauges.items():
-        yield from (f"# HELP kb_qa_{name} {says}", f"# TYPE kb_qa_{name} gauge", f"kb_qa_{name} {value:.10g}")
+def _gauge_lines(gauges: Mapping[str, tuple[str, float | Mapping[str, float]]]) -> Iterator[str]:
+    for name, (says, given) in gauges.items():
+        yield from (f"# HELP kb_qa_{name} {says}", f"# TYPE kb_qa_{name} gauge")
+        if isinstance(given, Mapping):
+            for state, value in sorted(given.items()):
+                yield f"kb_qa_{name}{_label_text((('state', state),))} {value:.10g}"
+        else:
+            yield f"kb_qa_{name} {given:.10g}"
 
 
 def _label_text(labels: Labels) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import CursorResult, Row, insert, or_, select, update
+from sqlalchemy import CursorResult, Row, func, insert, or_, select, update
 
 from kb_qa.errors import NotFoundError
 from kb_qa.schema import Database, jobs
@@ -80,3 +80,10 @@ def inserted_id(result: CursorResult[Any]) -> int:
 
 def _job(row: Row[Any]) -> Job:
     return Job(row.id, row.kind, row.arguments, row.state, row.attempts, row.report)
+
+
+def job_states(database: Database) -> Mapping[str, int]:
+    """How many jobs are in which state."""
+    counted = select(jobs.c.state, func.count()).group_by(jobs.c.state)
+    with database.read() as connection:
+        return {str(state): int(count) for state, count in connection.execute(counted)}

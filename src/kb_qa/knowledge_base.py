@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Stages
 from kb_qa.refuse import before_generation, message_language
 from kb_qa.retrieve import Retriever
 from kb_qa.transcript import Transcript
@@ -31,6 +31,14 @@ log = logging.getLogger(__name__)
 
 # Hits asked for: more than a context holds, because one document may not crowd it.
 CANDIDATES = 40
+
+
+class _Untimed:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+_UNTIMED = _Untimed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,7 @@ class KnowledgeBase:
     trust_file_names: bool = False
     policy: Policy = STRICT
     rewriter: QuestionRewriter | None = None
+    stages: Stages = _UNTIMED
 
     async def ask(
         self,
@@ -70,7 +79,8 @@ class KnowledgeBase:
         try:
             if whole:
                 asked = await asyncio.to_thread(about_whole, asked, whole, self.library)
-            transcript.question = await conversation.resolve(asked)
+            with self.stages.timed("resolve"):
+                transcript.question = await conversation.resolve(asked)
             async with aclosing(self._answer(transcript.question, transcript)) as events:
                 async for event in events:
                     if event.event == "end":  # whoever sees it may ask on at once
@@ -87,7 +97,8 @@ class KnowledgeBase:
         return await asyncio.to_thread(self._graded, await self._found(question, k, filters))
 
     async def _found(self, question: str, k: int, filters: Filters) -> Sequence[Hit]:
-        hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
+        with self.stages.timed("retrieve"):
+            hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
         if not hits:
             await asyncio.to_thread(self._require_documents)
         return hits
@@ -103,19 +114,20 @@ class KnowledgeBase:
         yield transcript.start(model=self.model.id, policy=self.policy.id, policy_hash=self.policy.hash)
         context, instead = await self._read(question)
         yield await asyncio.to_thread(transcript.sources, context, instead)
-        materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
+        with self.stages.timed("facts"):
+            materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
         gate = Gate(question.text, context, materials, self.policy, language=message_language(question))
         writer = AnswerWriter(question, context, self.library, transcript, gate)
         refusal = await asyncio.to_thread(before_generation, question, context)
         if refusal is None:
-            async with aclosing(
-                model_events(self.model, question, replace(context, figures=materials.ledger_lines()))
-            ) as said:
-                async for each in said:
-                    for event in await asyncio.to_thread(writer.write, each):
-                        yield event
-                    if gate.stopped:
-                        break
+            given = replace(context, figures=materials.ledger_lines())
+            with self.stages.timed("generate_and_check"):
+                async with aclosing(model_events(self.model, question, given)) as said:
+                    async for each in said:
+                        for event in await asyncio.to_thread(writer.write, each):
+                            yield event
+                        if gate.stopped:
+                            break
             refusal = writer.refusal()
         if refusal is not None:
             yield transcript.refusal(refusal)
@@ -133,19 +145,21 @@ class KnowledgeBase:
                 return found, ""
             instead = found
         hits = await self._found(question.text, CANDIDATES, question.filters)
-        passages = build_context(
-            question,
-            hits,
-            limit=self.top_k,
-            per_document=self.per_document,
-            trust_file_names=self.trust_file_names,
-        )
+        with self.stages.timed("build_context"):
+            passages = build_context(
+                question,
+                hits,
+                limit=self.top_k,
+                per_document=self.per_document,
+                trust_file_names=self.trust_file_names,
+            )
         return passages, instead
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
-        await asyncio.to_thread(
-            self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
-        )
+        with self.stages.timed("save"):
+            await asyncio.to_thread(
+                self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
+            )
         await conversation.remember(transcript)
 
     def _require_documents(self) -> None:

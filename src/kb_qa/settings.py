@@ -64,6 +64,7 @@ class Settings:
     key_tokens: int = 0  # of language models, a day (UTC) and key
     audit_mb: int = 10  # a file of the audit log; 0 keeps none
     audit_files: int = 10  # that are kept beside the current one
+    otlp_endpoint: str = ""  # an OpenTelemetry collector (gRPC); none is told anything where empty
     log_level: str = "info"  # debug | info | warning | error
     log_format: str = "text"  # text | json
     top_k: int = 8  # materials of a context

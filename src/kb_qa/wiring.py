@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from kb_qa.embed import check_embedder, open_embedder
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.policies import Policy, policy_of
+from kb_qa.job_table import job_states
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock, holder
@@ -28,6 +29,7 @@ from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
+from kb_qa.tracing import StageWatch, Tracer
 from kb_qa.vectors import ChromaStore, open_store
 from kb_qa.whole_document import QuotedPlaces
 
@@ -57,6 +59,8 @@ class OpenParts:
     refresh: Callable[[], int]
     counters: Counters
     keys: AccessKeys
+    job_states: Callable[[], Mapping[str, int]]
+    tracer: Tracer | None = None
 
 
 @contextmanager
@@ -77,7 +81,11 @@ def open_parts(
     told("the models are being loaded")
     counters = Counters()
     policy = policy_of_settings(settings)
-    with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
+    with (
+        Ledger.open(settings.kb, create=create) as ledger,
+        _open_pictures(settings, ledger) as pictures,
+        _open_tracer(settings) as tracer,
+    ):
         spending = SpendTable(ledger.database)
         model = open_model(
             settings,
@@ -102,12 +110,15 @@ def open_parts(
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
+                stages=StageWatch(counters, tracer),
             )
             yield OpenParts(
                 knowledge_base,
                 refresh=lambda: refresh(ledger, store, told),
                 counters=counters,
                 keys=AccessKeys(ledger.database),
+                job_states=lambda: job_states(ledger.database),
+                tracer=tracer,
             )
 
 
@@ -158,6 +169,15 @@ def _owned_index(
     ):
         catch_up(ledger, store, told)
         yield store
+
+
+@contextmanager
+def _open_tracer(settings: Settings) -> Iterator[Tracer | None]:
+    if not settings.otlp_endpoint:
+        yield None
+        return
+    with closing(Tracer(settings.otlp_endpoint)) as tracer:
+        yield tracer
 
 
 @dataclass(frozen=True, slots=True)

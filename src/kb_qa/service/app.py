@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
-from kb_qa.access_keys import AccessKeys
-from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
 from kb_qa.service import answers, citations, documents, exports, figures, health, highlighted, page, problems, sign_in
 from kb_qa.service.access import AccessRim
@@ -17,8 +15,7 @@ from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import KeyRing
 from kb_qa.service.middleware import RequestRim, allowed_hosts, is_loopback
 from kb_qa.service.openapi import described
-from kb_qa.service.parts import Parts
-from kb_qa.service.readiness import Readiness
+from kb_qa.service.parts import Operations, Parts
 from kb_qa.service.recording import Recorder
 
 if TYPE_CHECKING:
@@ -29,20 +26,18 @@ if TYPE_CHECKING:
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
 
 
-def create_app(  # noqa: PLR0913  (the composition of the service: each part has its name)
+def create_app(
     knowledge_base: KnowledgeBase,
     renderer: Renderer,
     settings: Settings,
     *,
     counters: Counters | None = None,
-    keys: AccessKeys | None = None,
-    audit: AuditLog | None = None,
-    readiness: Readiness | None = None,
+    operations: Operations | None = None,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
     """The service over parts that are open already; `lifespan` is where their owner closes them.
 
-    `counters` are what the parts count into, for `/metrics`. `keys` are asked for once there is one, and always where
+    `counters` are what the parts count into, for `/metrics`. Keys are asked for once there is one, and always where
     `settings.host` is no loopback address.
 
     Where `settings.host` is a loopback address, only requests to a loopback name are answered.
@@ -51,13 +46,14 @@ def create_app(  # noqa: PLR0913  (the composition of the service: each part has
     app = FastAPI(title="kb-qa", docs_url=None, redoc_url=None, openapi_url="/openapi.json", lifespan=lifespan)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     counters = counters or Counters()
-    ring = KeyRing(keys, settings.kb.resolve().name, always=not is_loopback(settings.host))
-    limits = KeyLimits(keys, settings.key_requests, settings.key_streams, settings.key_tokens)
-    app.state.parts = Parts(knowledge_base, renderer, settings, counters, ring, limits, readiness or Readiness())
+    operations = operations or Operations()
+    ring = KeyRing(operations.keys, settings.kb.resolve().name, always=not is_loopback(settings.host))
+    limits = KeyLimits(operations.keys, settings.key_requests, settings.key_streams, settings.key_tokens)
+    app.state.parts = Parts(knowledge_base, renderer, settings, counters, operations, ring, limits)
     app.add_middleware(AccessRim, ring=ring, limits=limits)
-    app.add_middleware(
-        RequestRim, hosts=allowed_hosts(settings.host, settings.allowed_hosts), recorder=Recorder(counters, audit)
-    )
+    hosts = allowed_hosts(settings.host, settings.allowed_hosts)
+    recorder = Recorder(counters, operations.audit, operations.tracer)
+    app.add_middleware(RequestRim, hosts=hosts, recorder=recorder)
     problems.register(app)
     for module in (answers, citations, documents, exports, figures, highlighted, health, page, sign_in):
         app.include_router(module.router)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from fastapi import FastAPI
@@ -76,22 +77,33 @@ class Doorway:
                 app = self.open_service(held)
             except BaseException as error:  # noqa: BLE001  (it is raised by whoever waits)
                 held.close()
-                loop.call_soon_threadsafe(_settle, opened, None, error)
+                _call(loop, opened, partial(_fail, opened, error))
             else:
                 self._held = held
-                loop.call_soon_threadsafe(_settle, opened, app, None)
+                if not _call(loop, opened, partial(_settle, opened, app)):
+                    held.close()
 
         threading.Thread(target=work, name="opening", daemon=True).start()
         return await opened
 
 
-def _settle(future: asyncio.Future[FastAPI], app: FastAPI | None, error: BaseException | None) -> None:
-    if future.cancelled():
-        return
-    if app is not None:
+def _call(loop: asyncio.AbstractEventLoop, waited_for: asyncio.Future[FastAPI], tell: Callable[[], None]) -> bool:
+    """Whether anybody still waits."""
+    try:
+        loop.call_soon_threadsafe(tell)
+    except RuntimeError:  # the loop is closed: the service was told to stop meanwhile
+        return False
+    return not waited_for.cancelled()
+
+
+def _settle(future: asyncio.Future[FastAPI], app: FastAPI) -> None:
+    if not future.cancelled():
         future.set_result(app)
-    else:
-        future.set_exception(error or RuntimeError("nothing was opened"))
+
+
+def _fail(future: asyncio.Future[FastAPI], error: BaseException) -> None:
+    if not future.cancelled():
+        future.set_exception(error)
 
 
 def waiting_room(readiness: Readiness) -> ASGIApp:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Mapping
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -25,8 +27,8 @@ async def ready(parts: UsedParts) -> Response:
 
     Also with no documents yet, or nobody could ever send the first one.
     """
-    if parts.readiness.reason:
-        return AsciiJSONResponse(not_ready(parts.readiness), status_code=503, headers={"Retry-After": "2"})
+    if parts.operations.readiness.reason:
+        return AsciiJSONResponse(not_ready(parts.operations.readiness), status_code=503, headers={"Retry-After": "2"})
     records = await asyncio.to_thread(parts.knowledge_base.library.documents)
     ready_documents = sum(record.state == "ready" for record in records)
     return AsciiJSONResponse({"status": "ready", "documents": ready_documents})
@@ -36,9 +38,14 @@ async def ready(parts: UsedParts) -> Response:
 async def metrics(parts: UsedParts) -> Response:
     """What this process counted, for Prometheus."""
     records = await asyncio.to_thread(parts.knowledge_base.library.documents)
-    gauges = {
-        "documents_ready": ("Documents that can be asked.", float(sum(each.state == "ready" for each in records))),
+    jobs = await asyncio.to_thread(parts.operations.job_states)
+    states = Counter(record.state for record in records)
+    gauges: dict[str, tuple[str, float | Mapping[str, float]]] = {
+        "documents_ready": ("Documents that can be asked.", float(states["ready"])),
+        "documents": ("Documents by state.", {state: float(count) for state, count in states.items()}),
         "answers_open": ("Answers that are being written.", float(len(parts.open_answers.events))),
+        "jobs": ("Jobs of the ingest worker by state.", {state: float(count) for state, count in jobs.items()}),
+        "ready": ("0 while the index is being rebuilt, else 1.", float(not parts.operations.readiness.reason)),
         "prompt_cache_hit_ratio": (
             "The share of all input tokens since the start that the model's prompt cache had.",
             parts.counters.cache_hit_ratio(),

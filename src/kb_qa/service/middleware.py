@@ -94,13 +94,13 @@ class RequestRim:
         state["request_id"] = request_id
         outgoing = _Outgoing(send, request_id)
         started = time.monotonic()
-        try:
-            with bound(request_id=request_id):
+        with bound(request_id=request_id), self.recorder.span(request_id) as span:
+            try:
                 await self._answered(scope, receive, outgoing)
-        finally:
-            with bound(request_id=request_id):
+            finally:
                 self.recorder.record(
                     state,
+                    span,
                     status=outgoing.status,
                     seconds=time.monotonic() - started,
                     client=(scope.get("client") or ("",))[0],

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
+from kb_qa.access_keys import AccessKeys
+from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
 from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import Caller, KeyRing
 from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.readiness import Readiness
+from kb_qa.tracing import Tracer
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
@@ -20,14 +24,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Operations:
+    """What watches over the service and its door. `job_states` is how many jobs are in which state. Blocking."""
+
+    keys: AccessKeys | None = None
+    audit: AuditLog | None = None
+    tracer: Tracer | None = None
+    readiness: Readiness = field(default_factory=Readiness)
+    job_states: Callable[[], Mapping[str, int]] = dict
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     knowledge_base: KnowledgeBase
     renderer: Renderer
     settings: Settings
     counters: Counters
+    operations: Operations
     ring: KeyRing
     limits: KeyLimits
-    readiness: Readiness
     open_answers: OpenAnswers = field(default_factory=OpenAnswers)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ import structlog
 from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
 from kb_qa.service.scopes import Asked
+from kb_qa.tracing import Tracer
 
 # Asked for many times a minute by whatever watches the service.
 WATCHING: Final = frozenset({"GET /healthz", "GET /readyz", "GET /metrics"})
@@ -26,14 +28,22 @@ _CUT: Final = 499  # no response was begun before the client left
 class Recorder:
     counters: Counters
     audit: AuditLog | None = None
+    tracer: Tracer | None = None
 
-    def record(self, state: Mapping[str, Any], *, status: int, seconds: float, client: str) -> None:
+    def span(self, request_id: str) -> AbstractContextManager[dict[str, str | int]]:
+        """While a request is answered; what is put into the dictionary is told of it."""
+        return nullcontext({}) if self.tracer is None else self.tracer.request(request_id)
+
+    def record(
+        self, state: Mapping[str, Any], span: dict[str, str | int], *, status: int, seconds: float, client: str
+    ) -> None:
         """`status` 0: nothing was sent. The route stands for the path, which may hold anything."""
         asked: Asked | None = state.get("asked")
         route = asked.name if asked is not None and asked.name else "(none)"
         status = status or _CUT
         caller = state.get("caller")
         who = caller.name if caller is not None else ""
+        span |= {"http.route": route, "http.response.status_code": status, "kb_qa.key": who}
         self.counters.add("http_requests", route=route, status=str(status))
         self.counters.add("http_seconds", seconds, route=route)
         level = logging.DEBUG if route in WATCHING else logging.INFO

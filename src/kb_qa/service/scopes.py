@@ -70,12 +70,12 @@ class RouteTable:
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
         self._patterns: dict[str, list[tuple[re.Pattern[str], str]]] = {}
         for route in iter_route_contexts(list(routes)):
-            for method in route.methods or ():
+            for method in set(route.methods or ()) - {"HEAD"}:  # asks for the same as GET
                 pattern = compile_path(str(route.path))[0]
                 self._patterns.setdefault(method, []).append((pattern, f"{method} {route.path}"))
 
     def find(self, scope: Scope) -> Asked:
-        for pattern, name in self._patterns.get(scope["method"], ()):
+        for pattern, name in self._patterns.get("GET" if scope["method"] == "HEAD" else scope["method"], ()):
             match = pattern.match(scope["path"])
             if match is not None:
                 return Asked(name, SCOPES.get(name, "admin"), MappingProxyType(match.groupdict()))

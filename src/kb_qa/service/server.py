@@ -24,6 +24,7 @@ from kb_qa.schema import Database
 from kb_qa.service.app import create_app
 from kb_qa.service.doorway import Doorway, waiting_room
 from kb_qa.service.middleware import RequestRim, allowed_hosts, is_loopback
+from kb_qa.service.parts import Operations
 from kb_qa.service.readiness import Readiness
 from kb_qa.service.recording import Recorder
 from kb_qa.settings import Settings
@@ -82,14 +83,13 @@ def _opened(settings: Settings, address: str, readiness: Readiness, held: contex
     if settings.audit_mb:
         audit = AuditLog(settings.kb / "audit", megabytes=settings.audit_mb, files=settings.audit_files)
         held.callback(audit.close)
+    operations = Operations(parts.keys, audit, parts.tracer, readiness, parts.job_states)
     app = create_app(
         parts.knowledge_base,
         renderer,
         settings,
         counters=parts.counters,
-        keys=parts.keys,
-        audit=audit,
-        readiness=readiness,
+        operations=operations,
         lifespan=_following(parts.refresh),
     )
     readiness.wait_for("")
