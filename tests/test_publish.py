@@ -252,7 +252,9 @@ def test_a_real_index_is_rebuilt_after_its_folder_was_deleted(ledger: Ledger) ->
         store = open_store(path, EMBEDDER.dimension, ledger.index_seal())
         if opening == "again":
             assert store.count() == 9, "a sealed index is not rebuilt"
-        catch_up(ledger, store)
+        told: list[str] = []
+        catch_up(ledger, store, told.append)
+        assert told == (["the index is being rebuilt from the ledger", ""] if opening == "deleted" else [])
         answers.append([(n.id, round(n.similarity, 5)) for n in store.query(question, 9)])
         store.close()
     assert answers[0] == answers[1]

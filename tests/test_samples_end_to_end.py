@@ -61,9 +61,9 @@ def _wait_for(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            if client.get("/readyz").is_success:
-                return
-        except httpx.TransportError:
+            client.get("/readyz").raise_for_status()
+            return
+        except httpx.HTTPError:
             time.sleep(0.2)
     raise AssertionError("the service did not start")
 

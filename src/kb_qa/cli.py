@@ -35,6 +35,7 @@ from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.eval_command import evaluate
 from kb_qa.export_command import export
+from kb_qa.key_command import key
 from kb_qa.ledger import Ledger
 from kb_qa.listing import hit_line
 from kb_qa.live_index import embedder_of
@@ -97,7 +98,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
         if address:
-            last = _shown(remote.ask(address, question, **given), show)
+            last = _shown(remote.ask(address, question, **given, key=settings.key), show)
         else:
             with open_knowledge_base(settings) as knowledge_base:
                 last = asyncio.run(_followed(knowledge_base.ask(question, **given), show))
@@ -152,7 +153,7 @@ def search(question: str, k: int, kb: Path | None, as_json: bool, **limits: Any)
     filters = filters_of(**limits)
     address = service_address(settings)
     if address:
-        lines = remote.search(address, question, k=k, filters=filters)
+        lines = remote.search(address, question, k=k, filters=filters, key=settings.key)
     else:
         with open_knowledge_base(settings) as knowledge_base:
             hits = asyncio.run(knowledge_base.search(question, k=k, filters=filters))
@@ -277,6 +278,7 @@ main.add_command(check)
 main.add_command(export)
 main.add_command(doctor)
 main.add_command(evaluate)
+main.add_command(key)
 _passed_on("ingest", "Read documents: files and folders (default data/samples).")
 _passed_on("delete", "Delete documents by name or id.")
 _passed_on("reindex", "Change to the embedding model of the settings, or fill the vector index anew.")

@@ -94,9 +94,8 @@ class Conversation:
         if text == question:
             return FollowUp(question, by_rules.continues)
         asked = [words for turn in turns for words in (turn.question, turn.standalone)]
-        problem = objection(text, question, asked)
-        if problem:
-            log.warning("the rewrite of a follow-up question was not taken, it %s; the rules are used", problem)
+        if objection(text, question, asked):
+            log.warning("the rewrite of a follow-up question says more than was asked; the rules are used")
             return by_rules
         return FollowUp(text, continues=True)
 

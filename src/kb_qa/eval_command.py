@@ -178,7 +178,7 @@ def _asker(settings: Settings, *, is_changed: bool) -> Iterator[tuple[Asker, str
             f"the service at {address} owns the index and answers with its own settings; "
             "stop it to compare settings, or compare with another KB_QA_KB alone"
         )
-    yield RemoteAsker(address), word("service", language, address=address)
+    yield RemoteAsker(address, settings.key), word("service", language, address=address)
 
 
 def _require(cases: Sequence[Case], documents: Mapping[str, frozenset[str]], settings: Settings) -> None:

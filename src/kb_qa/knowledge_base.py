@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,9 +21,8 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, Meter, QuestionRewriter, Retrieval
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval, Stages
 from kb_qa.refuse import before_generation, message_language
-from kb_qa.stage_times import SILENT, timed
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
 
@@ -31,6 +30,14 @@ log = logging.getLogger(__name__)
 
 # Hits asked for: more than a context holds, because one document may not crowd it.
 CANDIDATES = 40
+
+
+class _Untimed:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+_UNTIMED = _Untimed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class KnowledgeBase:
     trust_file_names: bool = False
     policy: Policy = STRICT
     rewriter: QuestionRewriter | None = None
-    meter: Meter = SILENT
+    stages: Stages = _UNTIMED
 
     async def ask(
         self,
@@ -71,7 +78,8 @@ class KnowledgeBase:
         try:
             if whole:
                 asked = await asyncio.to_thread(about_whole, asked, whole, self.library)
-            transcript.question = await conversation.resolve(asked)
+            with self.stages.timed("resolve"):
+                transcript.question = await conversation.resolve(asked)
             async with aclosing(self._answer(transcript.question, transcript)) as events:
                 async for event in events:
                     if event.event == "end":  # whoever sees it may ask on at once
@@ -88,7 +96,7 @@ class KnowledgeBase:
         return await asyncio.to_thread(self._graded, await self._found(question, k, filters))
 
     async def _found(self, question: str, k: int, filters: Filters) -> Sequence[Hit]:
-        with timed(self.meter, "retrieve"):
+        with self.stages.timed("retrieve"):
             hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
         if not hits:
             await asyncio.to_thread(self._require_documents)
@@ -105,7 +113,7 @@ class KnowledgeBase:
         yield transcript.start(model=self.model.id, policy=self.policy.id, policy_hash=self.policy.hash)
         context, instead = await self._read(question)
         yield await asyncio.to_thread(transcript.sources, context, instead)
-        with timed(self.meter, "answer"):
+        with self.stages.timed("answer"):
             async with aclosing(self._written(question, context, transcript)) as events:
                 async for event in events:
                     yield event
@@ -118,14 +126,14 @@ class KnowledgeBase:
         writer = AnswerWriter(question, context, self.library, transcript, gate)
         refusal = await asyncio.to_thread(before_generation, question, context)
         if refusal is None:
-            async with aclosing(
-                model_events(self.model, question, replace(context, figures=materials.ledger_lines()))
-            ) as said:
-                async for each in said:
-                    for event in await asyncio.to_thread(writer.write, each):
-                        yield event
-                    if gate.stopped:
-                        break
+            given = replace(context, figures=materials.ledger_lines())
+            with self.stages.timed("generate_and_check"):
+                async with aclosing(model_events(self.model, question, given)) as said:
+                    async for each in said:
+                        for event in await asyncio.to_thread(writer.write, each):
+                            yield event
+                        if gate.stopped:
+                            break
             refusal = writer.refusal()
         if refusal is not None:
             yield transcript.refusal(refusal)
@@ -143,7 +151,7 @@ class KnowledgeBase:
                 return found, ""
             instead = found
         hits = await self._found(question.text, CANDIDATES, question.filters)
-        with timed(self.meter, "context"):
+        with self.stages.timed("context"):
             passages = build_context(
                 question,
                 hits,
@@ -154,9 +162,10 @@ class KnowledgeBase:
         return passages, instead
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
-        await asyncio.to_thread(
-            self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
-        )
+        with self.stages.timed("save"):
+            await asyncio.to_thread(
+                self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
+            )
         await conversation.remember(transcript)
 
     def _require_documents(self) -> None:

@@ -45,6 +45,7 @@ class LiveIndex:
     store: ChromaStore
     retriever: Retriever
     open_model: Callable[[Settings], Embedder] = embedder_of
+    told: Callable[[str], None] = lambda reason: None  # what is waited for, where the index has to be rebuilt
     _before: tuple[ChromaStore, float] | None = None  # what was replaced, and when: questions may still be asked of it
     _refused: tuple[str, int] | None = None  # the model that could not be opened here
 
@@ -68,7 +69,7 @@ class LiveIndex:
         elif known is not None and not self.ledger.index_seal():
             self._replace(self.retriever.embedder)
         if self.ledger.versions_in("indexing") or self.ledger.versions_in("deleting") or self.ledger.tombstones():
-            return catch_up(self.ledger, self.store)
+            return catch_up(self.ledger, self.store, self.told)
         return 0
 
     def _adopted(self, known: tuple[str, int]) -> Embedder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -52,15 +53,15 @@ class HereAsker:
         return [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]
 
     def ask(self, question: str, filters: Filters) -> tuple[Sequence[AnswerEvent], Seconds]:
-        meter = _StageSeconds()
-        watched = replace(self.knowledge_base, meter=meter)
+        stages = _StageSeconds()
+        watched = replace(self.knowledge_base, stages=stages)
 
         async def events() -> list[AnswerEvent]:
             return [event async for event in watched.ask(question, filters=filters)]
 
         started = time.perf_counter()
         told = asyncio.run(events())
-        return told, meter.seconds | {"total": time.perf_counter() - started}
+        return told, stages.seconds | {"total": time.perf_counter() - started}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,15 @@ class RemoteAsker:
     """A running service, timed by when its events arrive: `retrieve` is then all that comes before the sources."""
 
     address: str
+    key: str = ""
 
     def search(self, question: str, k: int, filters: Filters) -> Sequence[Line]:
-        return remote.search(self.address, question, k=k, filters=filters)
+        return remote.search(self.address, question, k=k, filters=filters, key=self.key)
 
     def ask(self, question: str, filters: Filters) -> tuple[Sequence[AnswerEvent], Seconds]:
         told, seconds = [], {}
         started = time.perf_counter()
-        for event in remote.ask(self.address, question, filters=filters, level="auto"):
+        for event in remote.ask(self.address, question, filters=filters, level="auto", key=self.key):
             told.append(event)
             if event.event == "sources":
                 seconds["retrieve"] = time.perf_counter() - started
@@ -86,14 +88,19 @@ class RemoteAsker:
 
 
 class _StageSeconds:
-    """A meter of one question."""
+    """The stages of one question."""
 
     def __init__(self) -> None:
         self.seconds: Seconds = {}
 
-    def add(self, name: str, amount: float = 1, **labels: str) -> None:
-        if stage := labels.get("stage"):
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + amount
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds the seconds by the clock, also of a stage that fails or is given up."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
 
 
 # A search that ours is held against: a question, and the ids of the documents it is limited to → pages, best first.

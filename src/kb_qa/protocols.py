@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -304,6 +305,12 @@ class Meter(Protocol):
     """Counts what happens, for whoever watches the process. From any thread."""
 
     def add(self, name: str, amount: float = 1, **labels: str) -> None: ...
+
+
+class Stages(Protocol):
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """While a stage of a question runs. It may be left in another task than it was entered in."""
+        ...
 
 
 class RegionPictures(Protocol):

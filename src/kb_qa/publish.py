@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from kb_qa.errors import DamagedIndexError
 from kb_qa.protocols import IndexLedger, VectorIndex
@@ -11,7 +12,7 @@ from kb_qa.records import metadata_of
 log = logging.getLogger(__name__)
 
 
-def catch_up(ledger: IndexLedger, store: VectorIndex) -> int:
+def catch_up(ledger: IndexLedger, store: VectorIndex, told: Callable[[str], None] = lambda reason: None) -> int:
     """Indexes and publishes every version that waits, removes what was deleted; how many became visible.
 
     Safe to end anywhere: vectors go in before the flip and out after it, and an index that was being written has no
@@ -21,7 +22,9 @@ def catch_up(ledger: IndexLedger, store: VectorIndex) -> int:
     if waiting or ledger.tombstones():
         ledger.seal_index("")
     if not _is_whole(ledger, store):
+        told("the index is being rebuilt from the ledger")
         rebuild(ledger, store)
+        told("")
     published = sum(_publish(ledger, store, version) for version in waiting)
     ledger.purge()
     if (seal := store.fingerprint()) != ledger.index_seal():

@@ -263,6 +263,26 @@ captions = Table(
     Column("text", Text, nullable=False),
     Column("time", Float, nullable=False),
 )
+# Who may ask the service; the key itself is nowhere, only its digest.
+access_keys = Table(
+    "access_keys",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret
+    Column("scopes", JSON, nullable=False),
+    Column("knowledge_base", Text, nullable=False),  # empty: any
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Float),
+)
+key_tokens = Table(
+    "key_tokens",
+    metadata,
+    Column("key_id", ForeignKey("access_keys.id", ondelete="CASCADE"), primary_key=True),
+    Column("day", Text, primary_key=True),  # `2026-11-30`, UTC
+    Column("tokens", Integer, nullable=False),
+)
 
 
 def bring_up_to_date(connection: Connection, found: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb_qa.access_keys import AccessKeys
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.counters import Counters
@@ -18,6 +19,7 @@ from kb_qa.embedding_cache import FILE_NAME, forget_texts
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.policies import Policy, policy_of
+from kb_qa.job_table import job_states
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.live_index import LiveIndex, embedder_of
@@ -31,6 +33,7 @@ from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
+from kb_qa.tracing import StageWatch, Tracer
 from kb_qa.vectors import ChromaStore, open_store
 from kb_qa.whole_document import QuotedPlaces
 
@@ -45,6 +48,12 @@ CAPTION_DPI = 200  # the print of a chart is small
 CAPTION_PIXELS = 1200  # of the longer side
 PATIENCE_SECONDS = 30.0
 
+Told = Callable[[str], None]
+
+
+def _to_nobody(reason: str) -> None:
+    """Whoever opens the parts for itself sees how long it takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenParts:
@@ -57,6 +66,9 @@ class OpenParts:
     refresh: Callable[[], int]
     withdraw: Callable[[str], None]
     counters: Counters
+    keys: AccessKeys
+    job_states: Callable[[], Mapping[str, int]]
+    tracer: Tracer | None = None
 
 
 @contextmanager
@@ -67,11 +79,21 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 
 
 @contextmanager
-def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
-    """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
+def open_parts(
+    settings: Settings, *, address: str = "", create: bool = False, told: Told = _to_nobody
+) -> Iterator[OpenParts]:
+    """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError.
+
+    `told` hears what is being waited for, also later, where the index has to be rebuilt.
+    """
+    told("the models are being loaded")
     counters = Counters()
     policy = policy_of_settings(settings)
-    with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
+    with (
+        Ledger.open(settings.kb, create=create) as ledger,
+        _open_pictures(settings, ledger) as pictures,
+        _open_tracer(settings) as tracer,
+    ):
         spending = SpendTable(ledger.database)
         model = open_model(
             settings,
@@ -85,8 +107,8 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with _owned_index(settings, ledger, (embedder.id, embedder.dimension), address) as store:
-            live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger, reranker))
+        with _owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
+            live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger, reranker), told=told)
             knowledge_base = KnowledgeBase(
                 retriever=live,
                 library=ledger,
@@ -97,7 +119,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
-                meter=counters,
+                stages=StageWatch(counters, tracer),
             )
             yield OpenParts(
                 knowledge_base,
@@ -105,6 +127,9 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
                 refresh=live.refresh,
                 withdraw=partial(_withdraw, settings, ledger),
                 counters=counters,
+                keys=AccessKeys(ledger.database),
+                job_states=lambda: job_states(ledger.database),
+                tracer=tracer,
             )
 
 
@@ -151,14 +176,26 @@ def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
 
 
 @contextmanager
-def _owned_index(settings: Settings, ledger: Ledger, model: tuple[str, int], address: str) -> Iterator[ChromaStore]:
+def _owned_index(
+    settings: Settings, ledger: Ledger, model: tuple[str, int], address: str, told: Told = _to_nobody
+) -> Iterator[ChromaStore]:
     """The index with the vectors of `model`, an id and a dimension, caught up with the ledger."""
+    told("the index is being opened")
     with (
         DirectoryLock(settings.kb, "index").acquire(address),
         closing(open_store(settings.kb / INDEX, model[1], ledger.index_seal(), model[0])) as store,
     ):
-        catch_up(ledger, store)
+        catch_up(ledger, store, told)
         yield store
+
+
+@contextmanager
+def _open_tracer(settings: Settings) -> Iterator[Tracer | None]:
+    if not settings.otlp_endpoint:
+        yield None
+        return
+    with closing(Tracer(settings.otlp_endpoint)) as tracer:
+        yield tracer
 
 
 @dataclass(frozen=True, slots=True)

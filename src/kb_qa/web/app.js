@@ -1,6 +1,7 @@
 // The page: asks, shows the answer as it comes, and beside it the spot on the page that a figure or claim came from.
 // Everything that comes from a document, a file name, a model or the service is put in with textContent, never as HTML.
 
+import { askForKey, whenSignedIn } from "./access.js";
 import { streamEvents } from "./events.js";
 import { revealEvidence, showCitation, showFigure, showSource } from "./evidence.js";
 import { labels, language } from "./labels.js";
@@ -296,6 +297,7 @@ async function request(question, signal, onEvent) {
     method: "POST", signal, body: JSON.stringify({ question, session_id: session || null }),
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
   });
+  if (response.status === 401) askForKey();
   if (response.ok) await streamEvents(response.body, onEvent);
   else onEvent("error", await response.json());
 }
@@ -362,7 +364,7 @@ function start() {
   $("stop").addEventListener("click", () => asking?.abort());
   $("anew").addEventListener("click", startAnew);
   $("anew").hidden = session === "";
-  loadDocuments();
+  whenSignedIn(loadDocuments);
 }
 
 start();
