@@ -80,7 +80,8 @@ def open_trials() -> Iterator[Trials]:
 def _main() -> None:
     _warm_up()
     for line in sys.stdin:
-        print(json.dumps(_forked(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(_forked(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 def _warm_up() -> None:
@@ -230,9 +231,8 @@ def _look(kb: Path, asked: dict[str, Any]) -> dict[str, Any]:
     with Ledger.open(kb, create=False) as ledger:
         export = [json.dumps(line, ensure_ascii=False) for line in ledger.export()]
         records = ledger.documents()
-        names = {
-            f"{name}": record.document_id for record in records if record.state == "ready" for name in record.names
-        }
+        ready = [record for record in records if record.state == "ready"]
+        names = {name: record.document_id for record in ready for name in record.names}
         states = {record.document_id: record.state for record in records}
         with ledger.database.read() as connection:
             if (found := connection.exec_driver_sql("PRAGMA integrity_check").scalar()) != "ok":
@@ -358,22 +358,14 @@ class Proof:
     def _half_visible(self, seen: Mapping[str, Any]) -> list[str]:
         """Each document is seen whole, as before or as after; each name means one of both, or what it meant."""
         problems = []
-        whole = {
-            _document(lines[0]): lines for side in (self.before, self.wanted) for lines in _by_document(side["export"])
-        }
-        sides = [
-            {_document(lines[0]): lines for lines in _by_document(side["export"])}
-            for side in (self.before, self.wanted)
-        ]
-        for lines in _by_document(seen["export"]):
-            document_id = _document(lines[0])
-            if document_id not in whole or lines not in [side.get(document_id) for side in sides]:
+        before, after = (_by_document(side["export"]) for side in (self.before, self.wanted))
+        for document_id, lines in _by_document(seen["export"]).items():
+            if lines not in (before.get(document_id), after.get(document_id)):
                 problems.append(f"document {document_id[:8]} is half visible")
-        for name, before in self.before["names"].items():
-            after = self.wanted["names"].get(name)
-            now = seen["names"].get(name)
-            if now not in (before, after):
-                problems.append(f"{name} means {now}, neither {before} nor {after}")
+        for name, old in self.before["names"].items():
+            new, now = self.wanted["names"].get(name), seen["names"].get(name)
+            if now not in (old, new):
+                problems.append(f"{name} means {now}, neither {old} nor {new}")
         return problems
 
     def _fresh(self) -> Path:
@@ -384,15 +376,11 @@ class Proof:
         return kb
 
 
-def _document(line: str) -> str:
-    return str(json.loads(line)["document_id"])
-
-
-def _by_document(export: Sequence[str]) -> list[list[str]]:
+def _by_document(export: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in export:
-        found.setdefault(_document(line), []).append(line)
-    return list(found.values())
+        found.setdefault(str(json.loads(line)["document_id"]), []).append(line)
+    return found
 
 
 def digest(export: Sequence[str]) -> str:

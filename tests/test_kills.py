@@ -75,7 +75,7 @@ def some_points(proof: Proof, count: int, seed: int) -> list[tuple[str, int]]:
 def test_an_ingest_killed_at_a_failpoint_loses_nothing(
     trials: Trials, folder: Path, base: Path, kind: str, count: int
 ) -> None:
-    """Nothing is lost, doubled or half visible; a name means the old content or the new; the export is the same, byte for byte."""
+    """Nothing is lost, doubled or half visible; a name means the old content or the new; the export is the same."""
     proof = proof_of(kind, trials, folder, base)
     wrong = [each for name, nth in some_points(proof, count, seed=8) for each in proof.kill_at(name, nth)]
     assert wrong == []
