@@ -107,7 +107,7 @@ def open_parts(
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with _owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
+        with owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
             live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger, reranker), told=told)
             knowledge_base = KnowledgeBase(
                 retriever=live,
@@ -161,7 +161,7 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while known is not None and not service_address(settings):
         try:
-            with _owned_index(settings, ledger, known, ""):
+            with owned_index(settings, ledger, known, ""):
                 return
         except LockHeldError:  # a command that asks, and then publishes as well; it may end before it sees the last
             if time.monotonic() > deadline:
@@ -176,7 +176,7 @@ def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
 
 
 @contextmanager
-def _owned_index(
+def owned_index(
     settings: Settings, ledger: Ledger, model: tuple[str, int], address: str, told: Told = _to_nobody
 ) -> Iterator[ChromaStore]:
     """The index with the vectors of `model`, an id and a dimension, caught up with the ledger."""
