@@ -47,7 +47,10 @@ ORIGINAL_HEADERS: Final = {
 
 @router.get("")
 async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
-    records = [*await asyncio.to_thread(parts.knowledge_base.library.documents), *await _queued(parts)]
+    queued = await _queued(parts)  # first: what is taken up meanwhile is then in the ledger
+    records = [*await asyncio.to_thread(parts.knowledge_base.library.documents)]
+    known = {record.document_id for record in records}
+    records += [record for record in queued if record.document_id not in known]
     lines = [_record_json(record, language) for record in records if record.state not in GONE]
     return AsciiJSONResponse({"documents": lines}, headers=BY_LANGUAGE)
 

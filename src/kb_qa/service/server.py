@@ -20,6 +20,7 @@ from kb_qa.service.app import create_app
 from kb_qa.service.ingest_watch import IngestWatch, worker_command
 from kb_qa.service.intake import Intake
 from kb_qa.service.middleware import LOOPBACK_NAMES
+from kb_qa.service.parts import Parts
 from kb_qa.service.received import Room
 from kb_qa.service.shutdown import FinishingServer
 from kb_qa.settings import Settings
@@ -63,7 +64,9 @@ def serve(settings: Settings) -> None:
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
             end_quietly()
-            FinishingServer(config, app.state.parts.shutdown, app.state.parts.open_answers).run(sockets=[listener])
+            service: Parts = app.state.parts
+            began = watch.begin_to_end if watch is not None else lambda: None
+            FinishingServer(config, service.shutdown, service.open_answers, began).run(sockets=[listener])
 
 
 def _intake(settings: Settings, parts: OpenParts) -> Intake:
