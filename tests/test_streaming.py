@@ -323,8 +323,8 @@ def test_terminated_process_ends_its_streams_and_exits() -> None:
         process.wait()
 
 
-def wait_for(base: str) -> None:
-    deadline = time.monotonic() + 60  # of a busy machine
+def wait_for(base: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
     while True:
         try:
             httpx.get(f"{base}/healthz")

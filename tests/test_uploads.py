@@ -18,8 +18,12 @@ import httpx
 import pytest
 from starlette.exceptions import HTTPException
 
+from kb_qa.geometry import Page
+from kb_qa.picture import Picture
+from kb_qa.renderer import Renderer
 from kb_qa.service.received import in_time
 from kb_qa.testing import InMemoryJobs
+from tests.pdf_pages import write_pdf
 from tests.scripted_service import DOCUMENT, ScriptedKnowledgeBase, ScriptedLibrary, record, scripted_intake, served
 from tests.test_streaming import frames
 
@@ -478,3 +482,41 @@ def test_pieces_of_json_are_ascii(tmp_path: Path) -> None:
         told = service.put("报告 🙂.pdf")
         assert told.content.isascii()
         assert json.loads(told.content)["name"] == "报告 🙂.pdf"
+
+
+def test_b17_pictures_and_uploads_at_once_are_as_those_alone(tmp_path: Path) -> None:
+    """B17: twenty of both at the same time give the bytes of a serial run, and the service answers meanwhile."""
+    path = tmp_path / "pages.pdf"
+    write_pdf(path, *[lambda page, n=n: page.insert_text((72, 100), f"Page {n}", fontsize=40) for n in range(4)])
+    library = ScriptedLibrary(page_sizes={(DOCUMENT, number): Page(number, 595, 842) for number in range(1, 5)})
+    knowledge_base = ScriptedKnowledgeBase(library=library, originals={DOCUMENT: path})
+    intake = scripted_intake(tmp_path, library, most_open=50, most_waiting=50)
+    asked = [Picture(n % 4 + 1, dpi=60 + n // 4) for n in range(20)]
+
+    async def at_once(base: str) -> tuple[list[bytes], list[int], float]:
+        async with httpx.AsyncClient(base_url=base, timeout=60) as many:
+            gets = [many.get(f"/v1/documents/{DOCUMENT}/pages/{each.page}.png?dpi={each.dpi:.0f}") for each in asked]
+            puts = [many.put(f"/v1/documents/{n}.pdf", content=PDF + bytes([n]) * 200_000) for n in range(20)]
+            drawn, uploads = asyncio.gather(*gets), asyncio.gather(*puts)
+            slowest = 0.0
+            while not (drawn.done() and uploads.done()):
+                began = time.monotonic()
+                assert (await many.get("/healthz")).status_code == 200
+                slowest = max(slowest, time.monotonic() - began)
+                await asyncio.sleep(0.02)
+            return [each.content for each in await drawn], [each.status_code for each in await uploads], slowest
+
+    async def alone(renderer: Renderer) -> list[bytes]:
+        return [await renderer.picture(path, DOCUMENT, each) for each in asked]
+
+    with Renderer(tmp_path / "alone", workers=1, max_megapixels=25) as renderer:
+        serial = asyncio.run(alone(renderer))
+    with (
+        Renderer(tmp_path / "pictures", workers=2, max_megapixels=25) as renderer,
+        served(knowledge_base, renderer, intake=intake) as base,
+    ):
+        pictures, statuses, slowest = asyncio.run(at_once(base))
+    assert pictures == serial
+    assert len(set(pictures)) == 20
+    assert statuses == [202] * 20
+    assert slowest < 1

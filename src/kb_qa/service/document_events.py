@@ -19,7 +19,7 @@ from kb_qa.service.encoding import AsciiJSONResponse, one_line
 from kb_qa.service.intake import Intake, Progress
 from kb_qa.service.parts import RequestId, UsedParts, open_intake
 from kb_qa.service.pictures import NO_DOCUMENT, ReaderLanguage, checked_document_id
-from kb_qa.service.problems import error_data, pathless, stopping_data
+from kb_qa.service.problems import WATCHING_STOPS, error_data, pathless, stopping_data
 from kb_qa.service.streaming import OwningStream, Pace
 
 logger = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ async def _frames(
                 return
             with anyio.move_on_after(LOOK_SECONDS):
                 await stopping.wait()
-        cut = stopping_data(request_id)
+        cut = stopping_data(request_id, WATCHING_STOPS)
     except KbQaError as error:
         logger.warning("request %s: the document's events failed: %s", request_id, error)
         cut = error_data(error, request_id)

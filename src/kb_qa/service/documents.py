@@ -48,8 +48,10 @@ ORIGINAL_HEADERS: Final = {
 @router.get("")
 async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
     library = parts.knowledge_base.library
+    queued = await _queued(parts)  # first: what is taken up meanwhile is then in the ledger
     stored, name = await asyncio.to_thread(lambda: (library.documents(), library.name()))
-    records = [*stored, *await _queued(parts)]
+    known = {record.document_id for record in stored}
+    records = [*stored, *(record for record in queued if record.document_id not in known)]
     lines = [_record_json(record, language) for record in records if record.state not in GONE]
     return AsciiJSONResponse({"name": name, "documents": lines}, headers=BY_LANGUAGE)
 

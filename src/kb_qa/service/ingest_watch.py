@@ -37,6 +37,7 @@ class IngestWatch:
         self._counters = counters
         self._first_delay = first_delay
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_ending = False
 
     @property
     def pid(self) -> int:
@@ -56,7 +57,7 @@ class IngestWatch:
 
     async def _watch(self) -> None:
         delay = self._first_delay
-        while True:
+        while not self._is_ending:
             started = time.monotonic()
             try:
                 # A session of its own: what ends the service by its terminal lets the worker give its job back.
@@ -73,6 +74,12 @@ class IngestWatch:
                 delay = self._first_delay
             await asyncio.sleep(delay)
             delay = min(delay * 2, LONGEST_DELAY)
+
+    def begin_to_end(self) -> None:
+        """Tells the worker to give its job back, and waits for nothing; no other is started."""
+        self._is_ending = True
+        if self.pid and self._process is not None:
+            self._process.terminate()
 
     def end(self) -> None:
         """Tells the worker to end, and ends it where it does not."""

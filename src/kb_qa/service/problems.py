@@ -59,8 +59,11 @@ def shown_event(event: AnswerEvent) -> dict[str, object]:
     return {**event.data, "message": pathless(str(event.data.get("message", "")))}
 
 
-def stopping_data(request_id: str) -> dict[str, object]:
-    message = "The service is shutting down; the answer above is not complete. Ask again in a moment."
+ANSWER_STOPS = "The service is shutting down; the answer above is not complete. Ask again in a moment."
+WATCHING_STOPS = "The service is shutting down; the work on the document goes on when it is back."
+
+
+def stopping_data(request_id: str, message: str = ANSWER_STOPS) -> dict[str, object]:
     return _data("shutting_down", message, retryable=True, request_id=request_id)
 
 

@@ -69,7 +69,7 @@ def serve(settings: Settings) -> None:
             server_header=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        server = FinishingServer(config, ending.shutdown, ending.open_answers)
+        server = FinishingServer(config, ending.shutdown, ending.open_answers, ending.begin)
 
         def stop() -> None:
             server.should_exit = True
@@ -80,13 +80,19 @@ def serve(settings: Settings) -> None:
         raise doorway.failure
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ending:
     """What the server and the application that it opens later both know of the service's beginning and end."""
 
     readiness: Readiness = field(default_factory=lambda: Readiness("the service is starting"))
     shutdown: Shutdown = field(default_factory=Shutdown)
     open_answers: OpenAnswers = field(default_factory=OpenAnswers)
+    watch: IngestWatch | None = None
+
+    def begin(self) -> None:
+        """The service was told to end: its worker gives its job back meanwhile."""
+        if self.watch is not None:
+            self.watch.begin_to_end()
 
 
 def _opened(settings: Settings, address: str, ending: Ending, held: contextlib.ExitStack) -> FastAPI:
@@ -101,7 +107,7 @@ def _opened(settings: Settings, address: str, ending: Ending, held: contextlib.E
     if settings.audit_mb:
         audit = AuditLog(settings.kb / "audit", megabytes=settings.audit_mb, files=settings.audit_files)
         held.callback(audit.close)
-    watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
+    ending.watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
     app = create_app(
         parts.knowledge_base,
         renderer,
@@ -116,7 +122,7 @@ def _opened(settings: Settings, address: str, ending: Ending, held: contextlib.E
             ending.open_answers,
             ending.shutdown,
         ),
-        lifespan=_following(parts.refresh, watch),
+        lifespan=_following(parts.refresh, ending.watch),
         intake=_intake(settings, parts) if settings.worker else None,
     )
     readiness.wait_for("")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -53,11 +54,18 @@ class RefusalAtShutdown:
 class FinishingServer(uvicorn.Server):
     """Between the signal and the end it still listens, to say that it is ending, while answers are finished.
 
-    A second signal ends it at once.
+    `began` is called once, when the signal was heard. A second signal ends it at once.
     """
 
-    def __init__(self, config: uvicorn.Config, shutdown: Shutdown, open_answers: OpenAnswers) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        shutdown: Shutdown,
+        open_answers: OpenAnswers,
+        began: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(config)
+        self._began: Callable[[], None] | None = began
         self._shutdown = shutdown
         self._open_answers = open_answers
         self._asked_at = 0.0
@@ -69,6 +77,9 @@ class FinishingServer(uvicorn.Server):
         self._shutdown.has_begun = True
 
     async def on_tick(self, counter: int) -> bool:
+        if self._asked_at and self._began is not None:
+            self._began()
+            self._began = None
         if self._asked_at and not self.should_exit:
             waited = time.monotonic() - self._asked_at
             if not self._open_answers.writing or waited >= FINISH_SECONDS:
