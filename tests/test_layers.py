@@ -82,6 +82,7 @@ ROWS: dict[int, set[str]] = {
         "command_line",
         "doctor_command",
         "export_command",
+        "index_probe",
         "key_command",
         "remote",
         "service",

@@ -23,11 +23,11 @@ from kb_qa.renderer import Renderer
 from kb_qa.schema import Database
 from kb_qa.service.app import create_app
 from kb_qa.service.doorway import Doorway, waiting_room
-from kb_qa.service.middleware import RequestRim, allowed_hosts, is_loopback
+from kb_qa.service.middleware import RequestRim, allowed_hosts
 from kb_qa.service.parts import Operations
 from kb_qa.service.readiness import Readiness
 from kb_qa.service.recording import Recorder
-from kb_qa.settings import Settings
+from kb_qa.settings import Settings, is_loopback
 from kb_qa.wiring import PICTURES, open_parts
 
 log = logging.getLogger(__name__)
