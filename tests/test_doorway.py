@@ -14,11 +14,11 @@ from kb_qa.counters import Counters
 from kb_qa.errors import LockHeldError
 from kb_qa.service import create_app
 from kb_qa.service.doorway import Doorway, waiting_room
-from kb_qa.service.middleware import LOOPBACK_NAMES, RequestRim
+from kb_qa.service.middleware import RequestRim
 from kb_qa.service.parts import Operations
 from kb_qa.service.readiness import Readiness
 from kb_qa.service.recording import Recorder
-from kb_qa.settings import Settings
+from kb_qa.settings import LOOPBACK_NAMES, Settings
 from kb_qa.testing.serving import serving
 from tests.scripted_service import CountingRenderer, ScriptedKnowledgeBase
 

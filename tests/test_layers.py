@@ -95,6 +95,7 @@ ROWS: dict[int, set[str]] = {
         "eval_crops",
         "eval_tables",
         "observe",
+        "index_probe",
         "key_command",
         "remote",
         "service",

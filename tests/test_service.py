@@ -24,9 +24,9 @@ from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app, documents
-from kb_qa.service.middleware import LOOPBACK_NAMES, MAX_BODY_BYTES, LimitedBody, allowed_hosts
+from kb_qa.service.middleware import MAX_BODY_BYTES, LimitedBody, allowed_hosts
 from kb_qa.service.problems import pathless
-from kb_qa.settings import Settings
+from kb_qa.settings import LOOPBACK_NAMES, Settings
 from tests.scripted_service import (
     ANSWER,
     DOCUMENT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -27,6 +28,19 @@ _RANGES = {
     f"{PREFIX}KEY_TOKENS": (0, 1_000_000_000_000),
 }
 DEFAULT_MODELS = Path("~/.cache/kb-qa/models")  # below XDG_CACHE_HOME where that is set
+
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a service that is bound to `host`."""
+    if host.lower() in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

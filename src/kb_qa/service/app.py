@@ -28,12 +28,13 @@ from kb_qa.service.access import AccessRim
 from kb_qa.service.admission import Admission
 from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import KeyRing
-from kb_qa.service.middleware import EncodedSlashes, RequestRim, allowed_hosts, is_loopback
+from kb_qa.service.middleware import EncodedSlashes, RequestRim, allowed_hosts
 from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.openapi import described
 from kb_qa.service.parts import Operations, Parts
 from kb_qa.service.recording import Recorder
 from kb_qa.service.shutdown import RefusalAtShutdown
+from kb_qa.settings import is_loopback
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase

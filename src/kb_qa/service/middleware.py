@@ -23,13 +23,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kb_qa.logs import bound
 from kb_qa.service.problems import INTERNAL_MESSAGE, problem_response
 from kb_qa.service.recording import Recorder
+from kb_qa.settings import LOOPBACK_NAMES
 
 logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES: Final = 64 * 1024
 BODY_SECONDS: Final = 30.0
 DOCUMENTS: Final = "/v1/documents"
-LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -53,16 +53,6 @@ DEFAULT_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a service that is bound to `host`."""
-    if host.lower() in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def allowed_hosts(host: str, named: str = "") -> frozenset[str] | None:

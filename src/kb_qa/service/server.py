@@ -26,14 +26,14 @@ from kb_qa.service.app import create_app
 from kb_qa.service.doorway import Doorway, waiting_room
 from kb_qa.service.ingest_watch import IngestWatch, worker_command
 from kb_qa.service.intake import Intake
-from kb_qa.service.middleware import RequestRim, allowed_hosts, is_loopback
+from kb_qa.service.middleware import RequestRim, allowed_hosts
 from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.parts import Operations
 from kb_qa.service.readiness import Readiness
 from kb_qa.service.received import Room
 from kb_qa.service.recording import Recorder
 from kb_qa.service.shutdown import FinishingServer, Shutdown
-from kb_qa.settings import Settings
+from kb_qa.settings import Settings, is_loopback
 from kb_qa.wiring import PICTURES, OpenParts, open_parts
 
 log = logging.getLogger(__name__)
