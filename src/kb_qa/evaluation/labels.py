@@ -56,7 +56,7 @@ _WORDS = {
     "median": ("median", "中位数"),
     "late": ("95th percentile", "第95百分位"),
     "compared": ("Side by side", "对比"),
-    "better": ("better: {name} →", "更好：{name} →"),
+    "changed": ("questions that differ", "结果不同的问题"),
     "knowledge base": ("knowledge base", "知识库"),
     "documents": ("documents", "文档"),
     "model": ("model", "模型"),
