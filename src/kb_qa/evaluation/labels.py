@@ -22,7 +22,7 @@ _STAGES = {
     "total": ("total", "总计"),
 }
 _WORDS = {
-    "inside": (", within the document", "（限指定文档内）"),
+    "inside": (", in its document", "（文档内）"),
     "title": ("How well questions are answered", "问答评测报告"),
     "questions": ("questions", "个问题"),
     "measure": ("measure", "指标"),
