@@ -39,7 +39,7 @@ COMPARE_HELP = (
 class _Options:
     within: bool
     searches_only: bool
-    show_progress: bool
+    as_json: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +81,17 @@ def evaluate(  # noqa: PLR0913  (an argument an option)
     cases = cases_in(questions)[:limit]
     settings = settings_of(kb)
     chosen = [("A", settings), *([("B", other_settings(settings, compared))] if compared else [])]
-    options = _Options(within, search_only, not as_json)
+    options = _Options(within, search_only, as_json)
+    _check_output(output)
     runs = []
     for name, each in chosen:
         about = {"settings": " ".join(compared)} if name == "B" else {}
         is_changed = name == "B" and replace(each, kb=settings.kb) != settings
-        with _asker(each, is_changed=is_changed) as (asker, where):
+        with _asker(each, is_changed=is_changed) as (asker, where, model):
             asked = f"{word('within' if within else 'everywhere', terminal_language())}, {where}"
-            run = _Given(name if compared else "kb-qa", each, asker, about | {"asked": asked})
+            about |= {"asked": asked, "model": model}
+            run = _Given(name if compared else "kb-qa", each, asker, about)
             runs.append(_observed(run, cases, options))
-        if as_json:
-            for observed in runs[-1].observed:
-                click.echo(json.dumps(question_line(runs[-1], observed), ensure_ascii=False))
     if output is not None:
         write_output(output, _report(runs, settings).encode("utf-8"))
     if as_json:
@@ -155,30 +154,44 @@ def _observed(given: _Given, cases: Sequence[Case], options: _Options) -> Run:
             within=options.within,
             answers=not options.searches_only,
         )
-        with Progress(console=Console(stderr=True), disable=not options.show_progress, transient=True) as progress:
-            observed = tuple(progress.track(seen, total=len(cases), description=given.name))
+        observed = []
+        with Progress(console=Console(stderr=True), disable=options.as_json, transient=True) as progress:
+            for each in progress.track(seen, total=len(cases), description=given.name):
+                observed.append(each)
+                if options.as_json:
+                    click.echo(json.dumps(question_line(given.name, each), ensure_ascii=False))
         ready = sum(record.state == "ready" for record in ledger.documents())
     about = {"knowledge base": given.settings.kb.name, "documents": str(ready)}
-    return Run(given.name, observed, {**about, **given.about})
+    return Run(given.name, tuple(observed), {**about, **given.about})
 
 
 @contextmanager
-def _asker(settings: Settings, *, is_changed: bool) -> Iterator[tuple[Asker, str]]:
-    """Who is asked: the service that owns the index, where one runs; and that in words."""
+def _asker(settings: Settings, *, is_changed: bool) -> Iterator[tuple[Asker, str, str]]:
+    """Who is asked (the service that owns the index, where one runs), that in words, and the model's id if known."""
     language = terminal_language()
     address = service_address(settings)
     if not address:
         with open_knowledge_base(settings) as knowledge_base:
             asker = HereAsker(knowledge_base)
             asker.warm_up()
-            yield asker, word("here", language)
+            yield asker, word("here", language), knowledge_base.model.id
         return
     if is_changed:
         raise EnvironmentProblemError(
             f"the service at {address} owns the index and answers with its own settings; "
             "stop it to compare settings, or compare with another KB_QA_KB alone"
         )
-    yield RemoteAsker(address, settings.key), word("service", language, address=address)
+    yield RemoteAsker(address, settings.key), word("service", language, address=address), ""
+
+
+def _check_output(output: Path | None) -> None:
+    """Before everything is asked: a report that cannot be written is told at once. What stands there stays."""
+    if output is None or str(output) == "-":
+        return
+    try:
+        output.open("ab").close()
+    except OSError as error:
+        raise InputError(f"{str(output)!r} cannot be written: {error.strerror}") from error
 
 
 def _require(cases: Sequence[Case], documents: Mapping[str, frozenset[str]], settings: Settings) -> None:

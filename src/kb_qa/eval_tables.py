@@ -70,6 +70,6 @@ def _seconds(runs: Sequence[Run], language: Language) -> Table:
 
 def _table(first: str, second: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first)
+    table.add_column(first, overflow="fold")
     table.add_column(second, justify="right")
     return table

@@ -50,7 +50,7 @@ def read_cases(lines: Sequence[bytes], name: str) -> tuple[Case, ...]:
         if not line.strip():
             continue
         try:
-            case = _case(_object(line), number)
+            case = _case(_fields(line), number)
             if case.id in seen:
                 raise ValueError(f"the id {case.id!r:.80} was used before")
             seen.add(case.id)
@@ -65,7 +65,8 @@ def read_cases(lines: Sequence[bytes], name: str) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _object(line: bytes) -> Mapping[str, Any]:
+def json_object(line: bytes, shape: str) -> Mapping[str, Any]:
+    """The object that a line of a file holds; `shape` says what it should look like. ValueError where it is none."""
     try:
         data = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -73,7 +74,12 @@ def _object(line: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise ValueError("a question is an object {question, …}")
+        raise ValueError(shape)
+    return data
+
+
+def _fields(line: bytes) -> Mapping[str, Any]:
+    data = json_object(line, "a question is an object {question, …}")
     if unknown := sorted(set(data) - set(NAMES) - _OF_SETS):
         raise ValueError(f"{unknown[0]!r:.80} is no field; the fields are {', '.join(NAMES)}")
     return data

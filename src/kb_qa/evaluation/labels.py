@@ -22,7 +22,7 @@ _STAGES = {
     "total": ("total", "总计"),
 }
 _WORDS = {
-    "inside": (", within the document", "（限指定文档内）"),
+    "inside": (", in its document", "（文档内）"),
     "title": ("How well questions are answered", "问答评测报告"),
     "questions": ("questions", "个问题"),
     "measure": ("measure", "指标"),
@@ -56,7 +56,7 @@ _WORDS = {
     "median": ("median", "中位数"),
     "late": ("95th percentile", "第95百分位"),
     "compared": ("Side by side", "对比"),
-    "better": ("better: {name} →", "更好：{name} →"),
+    "changed": ("questions that differ", "结果不同的问题"),
     "knowledge base": ("knowledge base", "知识库"),
     "documents": ("documents", "文档"),
     "model": ("model", "模型"),

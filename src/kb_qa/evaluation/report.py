@@ -180,7 +180,17 @@ def _compared(runs: Sequence[Run], language: Language) -> str:
         ]
         for label, each in rows.items()
     ]
-    return f'<p class="note" dir="auto">{escape(names)}</p><figure>{drawn}</figure>{_table(head, body)}'
+    others = {each.case.id: each for each in runs[1].observed}
+    pairs = [(each, missed(each), missed(others[each.case.id])) for each in runs[0].observed if each.case.id in others]
+    changed = [
+        [each.case.id, each.case.question, *(", ".join(_tag(name, language) for name in side) or "✓" for side in sides)]
+        for each, *sides in pairs
+        if sides[0] != sides[1]
+    ]
+    heading = ["", word("changed", language), *(run.name for run in runs)]
+    return f'<p class="note" dir="auto">{escape(names)}</p><figure>{drawn}</figure>{_table(head, body)}' + (
+        _table(heading, changed) if changed else ""
+    )
 
 
 def _rates(runs: Sequence[Run], language: Language) -> str:

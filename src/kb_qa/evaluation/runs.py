@@ -53,15 +53,11 @@ def missed(observed: Observed) -> list[str]:
     return names + [name for name in ("refused_answerable", "failed") if found.get(name)]
 
 
-def question_line(run: Run, observed: Observed) -> Line:
+def question_line(configuration: str, observed: Observed) -> Line:
     """What `--json` prints of a question."""
     case, answered = observed.case, observed.answered
-    line: Line = {"id": case.id, "configuration": run.name, "question": case.question}
-    expected: dict[str, object] = {
-        "document": case.document,
-        "pages": sorted(case.pages),
-        "answers": list(case.answers),
-    }
+    line: Line = {"id": case.id, "configuration": configuration, "question": case.question}
+    expected: Line = {"document": case.document, "pages": sorted(case.pages), "answers": list(case.answers)}
     if case.region is not None:
         expected["region"] = {"page": case.region.page, "bbox": bbox_list(case.region.bbox)}
     line |= {"kind": case.kind, "expected": expected, "not_in_documents": case.absent}
