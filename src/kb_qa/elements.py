@@ -215,7 +215,7 @@ class Chunk:
     @property
     def embedded_text(self) -> str:
         """What the embedder and the lexical index see."""
-        body = "\n".join(block.labelled or block.text for block in self.blocks)
+        body = "\n".join(block.text for block in self.blocks if block.text not in self.section)
         return "\n".join(part for part in (self.prefix, self.context, body) if part)
 
     @property

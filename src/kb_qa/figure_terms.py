@@ -23,7 +23,7 @@ def question_terms(question: str) -> list[str]:
     """Every term that a question looks for, once: its words, and its figures and dates in every reading."""
     found = [*terms(question)]
     for quantity in lex(question):
-        found += quantity_terms(quantity, readings=True)
+        found += quantity_terms(quantity, asked=True)
     return [*dict.fromkeys(found)]
 
 
@@ -33,25 +33,25 @@ def figure_terms(text: str, *, locale: str = "") -> Iterator[str]:
         yield from quantity_terms(quantity)
 
 
-def quantity_terms(quantity: Quantity, *, readings: bool = False) -> Iterator[str]:
+def quantity_terms(quantity: Quantity, *, asked: bool = False) -> Iterator[str]:
     """The normal forms of one quantity: an amount without its sign and unit, a period whole and in parts.
 
-    With `readings` every value of an ambiguous grouping (`1.234`). None for ids, references and what has no single
-    value.
+    Of a question every reading of an ambiguous grouping (`1.234`), and of a date not its month. None for ids, marks
+    and what has no single value.
     """
     if quantity.role != "figure" or quantity.soft:
         return
     if quantity.kind in PERIOD_KINDS:
-        yield from _period_terms(quantity)
+        yield from _period_terms(quantity, asked)
     elif quantity.kind in _SHARES | AMOUNTS:
         mark = "%" if quantity.kind in _SHARES else ""
-        values: Iterable[Decimal | str] = dict.fromkeys((quantity.value, *(quantity.readings if readings else ())))
+        values: Iterable[Decimal | str] = dict.fromkeys((quantity.value, *(quantity.readings if asked else ())))
         for value in values:
             if isinstance(value, Decimal) and value and abs(value.adjusted()) < _MOST_DIGITS:
                 yield plain(abs(value)) + mark
 
 
-def _period_terms(quantity: Quantity) -> Iterator[str]:
+def _period_terms(quantity: Quantity, asked: bool) -> Iterator[str]:
     """`2024-09-30` → itself, `2024-09`, `2024`; `2024Q3` → itself, `2024`, `q3`; a range of years, its years."""
     parts = parts_of(quantity)
     years = sorted(part[1:] for part in parts if part[0] == "y")[:_YEARS]
@@ -59,7 +59,7 @@ def _period_terms(quantity: Quantity) -> Iterator[str]:
     whole = str(quantity.value).lower()
     if "/" not in whole and not (others and whole.startswith("--")):
         yield whole
-    if len(years) == 1 and whole.count("-") == 2:
+    if len(years) == 1 and whole.count("-") == 2 and not asked:
         yield whole.rpartition("-")[0]
     yield from years
     yield from (part.lower() for part in others)

@@ -22,8 +22,9 @@ from kb_qa.arrows import visible_changes
 from kb_qa.records import well_formed
 from kb_qa.schema import LEXICAL_COLUMNS, chunks, versions
 
-# How much a term weighs by where it stands; `scripts/bench_chunks.py` compares them.
-WEIGHTS: Mapping[str, float] = {"body": 1.0, "titles": 1.0, "labels": 1.0}
+# How much a term weighs by where it stands. `scripts/bench_chunks.py --lexical`, tatqa, n = 834: hit@1 .586 for the
+# body alone, .661 with all alike, .679 with labels twice (hit@5 .811, .860, .868; intervals ± .03).
+WEIGHTS: Mapping[str, float] = {"body": 1.0, "titles": 1.0, "labels": 2.0}
 MOST_POSTINGS = 4_000_000  # kept, 8 bytes each
 MOST_TERMS = 200_000
 MOST_PLACES = 32  # scopes whose rows are kept
