@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
+from kb_qa.asked.concepts import concept_book
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
 from kb_qa.errors import InputError, LockHeldError
@@ -79,7 +80,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, embedder.dimension, address) as store:
             knowledge_base = KnowledgeBase(
-                retriever=Retriever(embedder, store, ledger, reranker),
+                retriever=Retriever(embedder, store, ledger, reranker, concept_book(policy.aliases)),
                 library=ledger,
                 model=model,
                 original=ledger.blob_path,
