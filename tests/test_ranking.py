@@ -20,7 +20,7 @@ def candidate(chunk: Chunk) -> Candidate:
 
 def feature(name: str, question: str, *chunks: Chunk) -> list[float]:
     asked = read_question(question, concept_book())
-    features = features_of(asked, [candidate(chunk) for chunk in chunks], {})
+    features = features_of(asked, [candidate(chunk) for chunk in chunks], {}).matrix
     assert features.shape == (len(chunks), len(FEATURES))
     assert ((features >= 0) & (features <= 1.03)).all()
     return [float(value) for value in features[:, FEATURES.index(name)]]
@@ -65,5 +65,5 @@ def test_another_name_counts_nearly_as_much() -> None:
 def test_no_words_in_common_and_no_candidates() -> None:
     """A question of stop words, and a search that found nothing, have their features too."""
     assert feature("coverage", "what is it?", make_chunk("Goodwill")) == [0]
-    assert features_of(read_question("x", concept_book()), [], {}).shape == (0, len(FEATURES))
+    assert features_of(read_question("x", concept_book()), [], {}).matrix.shape == (0, len(FEATURES))
     assert score(np.ones((1, len(FEATURES)))) == pytest.approx(sum(WEIGHTS.values()))

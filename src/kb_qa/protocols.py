@@ -92,6 +92,18 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Unrelated:
+    """How strong the best passages of unrelated questions are, by language (`calibrate`): what is no evidence.
+
+    `chunks` counts those of the index on which it was measured.
+    """
+
+    embedder: str
+    chunks: int
+    near: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
     ready: a sentence in English, and the error's code.
@@ -140,6 +152,14 @@ class Library(Sessions, Protocol):
 
     def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
         """By id; an id that is not visible is left out."""
+        ...
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """By document id and ordinal; a place where nothing visible stands is left out."""
+        ...
+
+    def unrelated(self) -> Unrelated | None:
+        """None before it was measured."""
         ...
 
     def edition(self) -> str:

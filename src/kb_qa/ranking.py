@@ -62,13 +62,23 @@ def score(features: Numbers) -> Numbers:
     return scores
 
 
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`matrix` has the shape (candidates, features). `support` is how much of the question each candidate says, where
+    words that no candidate says weigh most: 0..1, comparable between questions.
+    """
+
+    matrix: Numbers
+    support: Numbers
+
+
 def features_of(
     asked: Asked,
     candidates: Sequence[Candidate],
     found: Mapping[str, Mapping[str, float]],
     documents: Mapping[str, float] = MappingProxyType({}),
-) -> Numbers:
-    """Shape (candidates, features). `found` maps `dense`, `lexical` and `other` to scores by chunk id.
+) -> Features:
+    """`found` maps `dense`, `lexical` and `other` to scores by chunk id.
 
     `documents` says how surely the question is about a document, by its id, 0..1.
     """
@@ -82,7 +92,7 @@ def features_of(
         "place": np.array([_place(asked, each) for each in candidates]),
         **texts.features(about),
     }
-    return np.stack([columns[name] for name in FEATURES], axis=1)
+    return Features(np.stack([columns[name] for name in FEATURES], axis=1), texts.support)
 
 
 @dataclass(slots=True)
@@ -105,6 +115,7 @@ class _Texts:
 
     def __init__(self, asked: Asked, candidates: Sequence[Candidate]) -> None:
         self._candidates = candidates
+        self.support = np.zeros(len(candidates))  # known once the features are
         columns = _Columns()
         self._own = columns.add(asked.terms)
         self._distinct = len(columns.codes)
@@ -142,6 +153,7 @@ class _Texts:
         together, document = self._together(said)
         said[:, called] = np.maximum(said[:, called], together[document[self._chunk]][:, called])
         weights = self._weights(said)
+        self.support = self._best(said @ self._weights(said, missing=True))
         shares = said @ weights
         tie = 0.02 * held[:, : self._distinct].sum(1) / np.maximum(np.bincount(self._segment, minlength=self._count), 1)
         return {
@@ -168,13 +180,15 @@ class _Texts:
                 said[:, own] = np.maximum(said[:, own], OTHER_NAME * named[:, None])
         return said
 
-    def _weights(self, said: Numbers) -> Numbers:
-        """Shares of the question by own term: rare ones among the candidates weigh more."""
+    def _weights(self, said: Numbers, *, missing: bool = False) -> Numbers:
+        """Shares of the question by own term: rare ones among the candidates weigh more; those that none says weigh
+        nothing, unless the `missing` are wanted: then they weigh most.
+        """
         count = len(self._candidates)
         in_chunks = np.zeros((count, self._distinct))
         np.maximum.at(in_chunks, self._chunk, said)
         frequency = (in_chunks > 0).sum(0)
-        weights = np.array([inverse_frequency(int(each), count) if each else 0.0 for each in frequency])
+        weights = np.array([inverse_frequency(int(each), count) if each or missing else 0.0 for each in frequency])
         total = weights.sum()
         return weights / total if total else weights
 

@@ -24,7 +24,18 @@ SHORTLIST = 100
 RERANKED = 30
 MOST_SKETCHED = 50_000  # some 40 MB
 
+# So sure is a document named that its passages crowd nobody out.
+SURE = 0.9
+
 Rankings = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """At most as many hits as were wanted, best first; `named` are the ids of documents that the question names."""
+
+    hits: tuple[Hit, ...]
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,10 @@ class Retriever:
 
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> tuple[Hit, ...]:
         """At most k hits, best first. Raises NotFoundError where a filter names no document."""
+        return self.find(question, k=k, filters=filters).hits
+
+    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
+        """What `retrieve` says, and which documents the question names."""
         chosen = self._documents(filters)
         asked = read_question(question, self.book)
         named = self.named(asked)
@@ -48,7 +63,8 @@ class Retriever:
         found, sketches = self._found(asked, chosen, named)
         ranked = self._ranked(asked, found, sketches, named)
         hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
-        return tuple(self._reranked(question, hits)[:k])
+        sure = frozenset(each for each, surely in named.items() if surely > SURE)
+        return Found(tuple(self._reranked(question, hits)[:k]), sure)
 
     def named(self, asked: Asked) -> Mapping[str, float]:
         """How surely the question names each document, 0..1; those that it does not name are left out."""
@@ -89,11 +105,18 @@ class Retriever:
         shortlist = [sketches[each] for each in fused(found.values()) if each in sketches][:SHORTLIST]
         candidates = self._candidates(shortlist)
         features = features_of(asked, candidates, found, named)
-        totals = score(features)
+        totals = score(features.matrix)
         order = sorted(range(len(candidates)), key=lambda row: (-totals[row], candidates[row].document_id, row))
         coverage = FEATURES.index("coverage")
         return [
-            (candidates[row].id, {"fused": float(totals[row]), "coverage": float(features[row, coverage])})
+            (
+                candidates[row].id,
+                {
+                    "fused": float(totals[row]),
+                    "coverage": float(features.matrix[row, coverage]),
+                    "support": float(features.support[row]),
+                },
+            )
             for row in order
         ]
 

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from sqlalchemy import text
+from sqlalchemy import select, text
+from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.elements import ElementType
-from kb_qa.protocols import ChunkSketch, Identity
-from kb_qa.records import well_formed
-from kb_qa.schema import Database
+from kb_qa.protocols import ChunkSketch, Identity, Unrelated
+from kb_qa.records import from_data, to_data, well_formed
+from kb_qa.schema import Database, meta
 
 # Built once: a question asks for hundreds of chunks, and building the statement takes longer than running it.
 _SKETCHES = text(
@@ -27,6 +28,15 @@ _IDENTITIES = text("SELECT document_id, title, called FROM versions WHERE state 
 _NAMES = text("SELECT document_id, name FROM names WHERE current ORDER BY folder, name")
 
 
+_IDS_AT = text(
+    "SELECT chunks.document_id, ordinal, chunks.id FROM chunks"
+    " JOIN versions ON versions.id = chunks.version_id AND versions.state = 'ready'"
+    " JOIN json_each(:places) AS place"
+    " ON versions.document_id = place.value ->> 0 AND chunks.ordinal = place.value ->> 1"
+)
+_UNRELATED = "unrelated"
+
+
 class SketchTable:
     """The part of `Ledger` that ranking works with. `database` is the ledger's."""
 
@@ -38,6 +48,24 @@ class SketchTable:
         with self.database.read() as connection:
             rows = connection.execute(_SKETCHES, {"ids": wanted}).all()
         return {row[0]: ChunkSketch(row[0], row[1], row[2], cast(ElementType, row[3]), row[4], row[5]) for row in rows}
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """By document id and ordinal; a place where nothing visible stands is left out."""
+        with self.database.read() as connection:
+            rows = connection.execute(_IDS_AT, {"places": json.dumps([*map(list, places)])}).all()
+        return {(row[0], row[1]): row[2] for row in rows}
+
+    def unrelated(self) -> Unrelated | None:
+        """None before it was measured."""
+        with self.database.read() as connection:
+            value = connection.execute(select(meta.c.value).where(meta.c.key == _UNRELATED)).scalar()
+        return None if value is None else from_data(Unrelated, value)
+
+    def store_unrelated(self, measured: Unrelated) -> None:
+        with self.database.write() as connection:
+            statement = upsert(meta).values(key=_UNRELATED, value=to_data(measured))
+            update = {"value": statement.excluded.value}
+            connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_=update))
 
     def edition(self) -> str:
         """Changes whenever a document becomes visible, goes, or is called otherwise. Cheap."""

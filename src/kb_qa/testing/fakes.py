@@ -21,6 +21,7 @@ from kb_qa.protocols import (
     Metadata,
     Neighbour,
     StoredFacts,
+    Unrelated,
     Vectors,
 )
 
@@ -90,6 +91,7 @@ class InMemoryLibrary:
     stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
     sessions: dict[str, list[Turn]] = field(default_factory=dict)
     called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    measured: Unrelated | None = None
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
@@ -99,6 +101,13 @@ class InMemoryLibrary:
             each.id: ChunkSketch(each.id, each.document_id, each.ordinal, each.element_type, each.page)
             for each in self.chunks(ids).values()
         }
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        found = {(each.document_id, each.ordinal): each.id for each in self.all_chunks}
+        return {place: found[place] for place in places if place in found}
+
+    def unrelated(self) -> Unrelated | None:
+        return self.measured
 
     def edition(self) -> str:
         return str(len(self.all_chunks))
