@@ -142,6 +142,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             *(("versions", "limits"), ("chunks", "digest")),
             *(("versions", "dated"), ("versions", "dated_by"), ("chunks", "last_page")),
             *(("versions", "chunking"), ("chunks", "context")),
+            *(("versions", "called"), ("chunks", "sketch")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.executescript("DROP TABLE job_outcomes")
@@ -157,6 +158,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
             assert {match.id for match in opened.lexical(["old"], 9, Scope(pages=(1,)))} == found(opened, "old")
+            assert [each.called for each in opened.identities().values()] == [()]
             assert opened.decisions() == []
             assert opened.jobs.outcomes(1) == []
             assert opened.turns("s", 6) == []

@@ -131,6 +131,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """At most as many hits as were wanted, best first; `named` are the ids of documents that the question names."""
+
+    hits: tuple[Hit, ...]
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
     """Material number `number` (from 1) of a context. `label` is what readers see: `briefing.pdf · P4·表格`."""
 
@@ -241,11 +249,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`reason` is nothing_found, not_named, no_evidence or unsupported; `missing` is what no material names."""
+    """`reason` is nothing_found, too_weak, not_named, no_evidence or unsupported.
+
+    `missing` is what no material names; `nearest` are the labels of the passages that came nearest and are too weak.
+    """
 
     reason: str
     message: str
     missing: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
 
 
 # What a model yields, in order; materials count from 1, blocks from 0.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kb_qa.answers import Filters, Hit
+from kb_qa.answers import Filters, Found, Hit
 from kb_qa.embed import open_embedder
 from kb_qa.errors import ReindexNeededError
 from kb_qa.index_ledger import reindex_needed
@@ -51,6 +51,9 @@ class LiveIndex:
 
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         return self.retriever.retrieve(question, k=k, filters=filters)
+
+    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
+        return self.retriever.find(question, k=k, filters=filters)
 
     def refresh(self) -> int:
         """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second.

@@ -17,13 +17,14 @@ from kb_qa.answers import (
     Context,
     Decision,
     Filters,
+    Found,
     Hit,
     ModelEvent,
     Question,
     Scope,
     Turn,
 )
-from kb_qa.elements import Chunk, Element, Word
+from kb_qa.elements import Chunk, Element, ElementType, Word
 from kb_qa.geometry import Page, Region
 
 Vectors = NDArray[np.float32]
@@ -65,6 +66,10 @@ class Retrieval(Protocol):
         """At most k hits, best first. Blocking. Raises NotFoundError where the filters leave no document."""
         ...
 
+    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
+        """What `retrieve` says, and which documents the question names."""
+        ...
+
 
 class VectorStore(Protocol):
     """An index that can be thrown away: all it holds comes back from the ledger."""
@@ -86,6 +91,40 @@ class VectorStore(Protocol):
 class LexicalMatch:
     id: str
     score: float  # higher is better
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSketch:
+    """What ranking needs of a chunk. `codes` are its terms (`sketch.codes_in`); None where none were stored."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    element_type: ElementType
+    page: int | None
+    codes: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one document is called: the names of its files, its title, and by itself (`identity.called`)."""
+
+    document_id: str
+    names: tuple[str, ...] = ()
+    title: str = ""
+    called: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unrelated:
+    """How strong the best passages of unrelated questions are, by language (`calibrate`): what is no evidence.
+
+    `chunks` counts those of the index on which it was measured.
+    """
+
+    embedder: str
+    chunks: int
+    near: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +179,26 @@ class Library(Sessions, Protocol):
         ...
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        """By id; an id that is not visible is left out."""
+        ...
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """By document id and ordinal; a place where nothing visible stands is left out."""
+        ...
+
+    def unrelated(self) -> Unrelated | None:
+        """None before it was measured."""
+        ...
+
+    def edition(self) -> str:
+        """Changes whenever a document becomes visible, goes, or is called otherwise. Cheap."""
+        ...
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By document id."""
+        ...
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         """All of a document, in order."""
@@ -265,6 +324,16 @@ class IndexLedger(Protocol):
     def embedder(self) -> tuple[str, int] | None:
         """Id and dimension of the model that made the vectors; None before the first."""
         ...
+
+    def uncalled(self) -> Sequence[int]:
+        """Ids of the ready versions of which it is not stored yet what their documents are called."""
+        ...
+
+    def outline(self, version: int) -> Sequence[Element]:
+        """The version's elements in order, without words and tables."""
+        ...
+
+    def store_called(self, version: int, called: Sequence[str]) -> None: ...
 
 
 class PagePlaces(Protocol):

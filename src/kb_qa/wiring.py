@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from kb_qa.access_keys import AccessKeys
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
+from kb_qa.asked.concepts import concept_book
+from kb_qa.calibrate import is_stale, measured
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder
 from kb_qa.embedding_cache import FILE_NAME, forget_texts
@@ -108,7 +110,13 @@ def open_parts(
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
-            live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger, reranker), told=told)
+            live = LiveIndex(
+                settings,
+                ledger,
+                store,
+                Retriever(embedder, store, ledger, reranker, concept_book(policy.aliases)),
+                told=told,
+            )
             knowledge_base = KnowledgeBase(
                 retriever=live,
                 library=ledger,
@@ -116,15 +124,17 @@ def open_parts(
                 original=ledger.blob_path,
                 top_k=settings.top_k,
                 per_document=settings.per_document,
+                context_tokens=settings.context_tokens,
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
                 stages=StageWatch(counters, tracer),
             )
+            calibrate(ledger, live.retriever)
             yield OpenParts(
                 knowledge_base,
                 ledger,
-                refresh=live.refresh,
+                refresh=partial(refresh, ledger, live),
                 withdraw=partial(_withdraw, settings, ledger),
                 counters=counters,
                 keys=AccessKeys(ledger.database),
@@ -173,6 +183,22 @@ def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while ledger.versions_in("indexing") and service_address(settings) and time.monotonic() < deadline:
         time.sleep(0.1)
+
+
+def refresh(ledger: Ledger, live: LiveIndex) -> int:
+    """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
+    before = live.retriever
+    published = live.refresh()
+    if published or live.retriever is not before:
+        calibrate(ledger, live.retriever)
+    return published
+
+
+def calibrate(ledger: Ledger, retriever: Retriever) -> None:
+    """Measures anew what is no evidence, where the index is notably another one than when that was measured."""
+    embedder, chunks = retriever.embedder.id, ledger.indexed_count()
+    if chunks and is_stale(ledger.unrelated(), embedder=embedder, chunks=chunks):
+        ledger.store_unrelated(measured(retriever, embedder=embedder, chunks=chunks))
 
 
 @contextmanager
