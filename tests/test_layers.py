@@ -50,6 +50,7 @@ ROWS: dict[int, set[str]] = {
         "addresses",
         "approximate",
         "citation",
+        "extraction",
         "figure_events",
         "folding",
         "follow_ups",
