@@ -23,6 +23,7 @@ from kb_qa.guardrails.document_facts import document_locale_of, packed_facts, re
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import Embedder
+from kb_qa.sketch import sketch
 from kb_qa.terms import terms
 
 _log = logging.getLogger(__name__)
@@ -131,7 +132,9 @@ class Ingest:
         chunks = chunk(parsed.elements, origin)
         if not chunks:
             raise EmptyFileError(f"{work.found.file_name!r} holds no text that can be read")
-        self.ledger.store_chunks(work.version, chunks, [terms(part.embedded_text) for part in chunks])
+        self.ledger.store_chunks(
+            work.version, chunks, [terms(part.embedded_text) for part in chunks], [*map(sketch, chunks)]
+        )
 
     def _embed(self, work: _Work) -> None:
         """By length, so that a batch pads little; each batch is stored, so that a cut embedding goes on from there."""

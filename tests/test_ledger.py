@@ -127,6 +127,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
         for table, column in (
             *(("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")),
             *(("elements", "described_by"), ("chunks", "described_by")),
+            *(("versions", "called"), ("chunks", "sketch")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
@@ -135,6 +136,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             element_id = f"{sha('old')[:8]}-e0"
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
+            assert [each.called for each in opened.identities().values()] == [()]
             assert opened.decisions() == []
             assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None

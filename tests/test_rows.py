@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb_qa.extraction.asked import asked
+from kb_qa.extraction.request import request_of
 from kb_qa.extraction.rows import asked_pairs, said_row
 
 YEARS = [("", "Net sales"), ("Years ended December 31 / 2024", "8,412"), ("2023", "7,650")]
@@ -32,14 +32,14 @@ SHARES = [("Region", "Europe"), ("2024 / Amount", "2,625"), ("2024 / %", "31.2%"
 )
 def test_the_columns_that_are_asked_for(question: str, row: list[tuple[str, str]], cells: list[str]) -> None:
     """The named period, else the latest whole one; amounts, or shares where those are asked for."""
-    said = asked_pairs(row, asked(question))
+    said = asked_pairs(row, request_of(question))
     assert said is not None
     assert [cell for _, cell in said[1:]] == cells
 
 
 def test_a_period_that_no_column_has() -> None:
     """A row of other years says nothing of this one."""
-    assert asked_pairs(YEARS, asked("What were net sales in 2021?")) is None
+    assert asked_pairs(YEARS, request_of("What were net sales in 2021?")) is None
 
 
 def test_the_unit_line_counts_no_shares() -> None:

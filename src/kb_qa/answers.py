@@ -201,11 +201,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`reason` is nothing_found, not_named, no_evidence or unsupported; `missing` is what no material names."""
+    """`reason` is nothing_found, too_weak, not_named, no_evidence or unsupported.
+
+    `missing` is what no material names; `nearest` are the labels of the passages that came nearest and are too weak.
+    """
 
     reason: str
     message: str
     missing: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
 
 
 # What a model yields, in order; materials count from 1, blocks from 0.

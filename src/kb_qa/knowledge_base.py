@@ -10,7 +10,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question
+from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question, Refusal
+from kb_qa.around import beside
+from kb_qa.choose import CONTEXT_TOKENS, PER_DOCUMENT, Room
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.conversation import Conversation
@@ -42,7 +44,8 @@ class KnowledgeBase:
     model: AnswerModel
     original: Callable[[str], Path]
     top_k: int = 8
-    per_document: int = 3
+    per_document: int = PER_DOCUMENT
+    context_tokens: int = CONTEXT_TOKENS
     trust_file_names: bool = False
     policy: Policy = STRICT
     rewriter: QuestionRewriter | None = None
@@ -84,13 +87,10 @@ class KnowledgeBase:
 
     async def search(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         """At most k hits, best first. Raises MissingIndexError where nothing can be found because nothing is there."""
-        return await asyncio.to_thread(self._graded, await self._found(question, k, filters))
-
-    async def _found(self, question: str, k: int, filters: Filters) -> Sequence[Hit]:
         hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
         if not hits:
             await asyncio.to_thread(self._require_documents)
-        return hits
+        return await asyncio.to_thread(self._graded, hits)
 
     def _graded(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         return [
@@ -106,7 +106,7 @@ class KnowledgeBase:
         materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
         gate = Gate(question.text, context, materials, self.policy, language=message_language(question))
         writer = AnswerWriter(question, context, self.library, transcript, gate)
-        refusal = await asyncio.to_thread(before_generation, question, context)
+        refusal = await asyncio.to_thread(self._refused, question, context)
         if refusal is None:
             async with aclosing(
                 model_events(self.model, question, replace(context, figures=materials.ledger_lines()))
@@ -132,15 +132,25 @@ class KnowledgeBase:
             if isinstance(found, Context):
                 return found, ""
             instead = found
-        hits = await self._found(question.text, CANDIDATES, question.filters)
-        passages = build_context(
+        return await asyncio.to_thread(self._passages, question), instead
+
+    def _passages(self, question: Question) -> Context:
+        found = self.retriever.find(question.text, k=CANDIDATES, filters=question.filters)
+        if not found.hits:
+            self._require_documents()
+        return build_context(
             question,
-            hits,
+            found.hits,
             limit=self.top_k,
             per_document=self.per_document,
+            room=Room(self.context_tokens, found.named, beside(found.hits, self.library, question.filters)),
             trust_file_names=self.trust_file_names,
         )
-        return passages, instead
+
+    def _refused(self, question: Question, context: Context) -> Refusal | None:
+        return before_generation(
+            question, context, identities=self.library.identities(), unrelated=self.library.unrelated()
+        )
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
         await asyncio.to_thread(

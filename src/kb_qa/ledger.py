@@ -11,6 +11,7 @@ import errno
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -202,8 +203,10 @@ class Ledger(LedgerIndex, CaptionTable):
             found = tuple(element_of(row) for row in connection.execute(statement).mappings())
         return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
 
-    def store_chunks(self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]]) -> None:
-        """parsed → embedding, with all chunks and their index terms, row for row."""
+    def store_chunks(
+        self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]], sketches: Sequence[bytes] = ()
+    ) -> None:
+        """parsed → embedding, with all chunks and their index terms, row for row; with their sketches where given."""
         if len(parts) != len(terms):
             raise ValueError(f"{len(parts)} chunks and {len(terms)} lists of terms")
         self._clear_rows(version, "parsed", (chunks,))
@@ -213,6 +216,8 @@ class Ledger(LedgerIndex, CaptionTable):
                 require_state(connection, version, "parsed")
                 first = connection.execute(select(func.coalesce(func.max(chunks.c.row), 0) + 1)).scalar_one()
                 rows = [chunk_row(chunk, version) | {"row": first + i} for i, chunk in enumerate(parts[start:stop])]
+                for row, packed in zip_longest(rows, sketches[start:stop]):
+                    row["sketch"] = packed
                 connection.execute(insert(chunks), rows)
                 texts = (" ".join(filter(None, map(index_token, line))) for line in terms[start:stop])
                 indexed = [{"rowid": row["row"], "terms": text} for row, text in zip(rows, texts, strict=True)]

@@ -30,6 +30,7 @@ from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
+from kb_qa.sketch_table import SketchTable
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
@@ -37,7 +38,7 @@ BATCH = 1000  # rows of one read or one write
 _NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
 
 
-class LedgerLibrary(AnswerTable, SessionTable):
+class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question, Turn
-from kb_qa.elements import Chunk, Element, Word
+from kb_qa.elements import Chunk, Element, ElementType, Word
 from kb_qa.geometry import Page, Region
 
 Vectors = NDArray[np.float32]
@@ -70,6 +70,40 @@ class LexicalMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkSketch:
+    """What ranking needs of a chunk. `codes` are its terms (`sketch.codes_in`); None where none were stored."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    element_type: ElementType
+    page: int | None
+    codes: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one document is called: the names of its files, its title, and by itself (`identity.called`)."""
+
+    document_id: str
+    names: tuple[str, ...] = ()
+    title: str = ""
+    called: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unrelated:
+    """How strong the best passages of unrelated questions are, by language (`calibrate`): what is no evidence.
+
+    `chunks` counts those of the index on which it was measured.
+    """
+
+    embedder: str
+    chunks: int
+    near: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
     ready: a sentence in English, and the error's code.
@@ -115,6 +149,26 @@ class Library(Sessions, Protocol):
     """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        """By id; an id that is not visible is left out."""
+        ...
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """By document id and ordinal; a place where nothing visible stands is left out."""
+        ...
+
+    def unrelated(self) -> Unrelated | None:
+        """None before it was measured."""
+        ...
+
+    def edition(self) -> str:
+        """Changes whenever a document becomes visible, goes, or is called otherwise. Cheap."""
+        ...
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By document id."""
+        ...
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         """All of a document, in order."""
@@ -223,6 +277,16 @@ class IndexLedger(Protocol):
     def embedder(self) -> tuple[str, int] | None:
         """Id and dimension of the model that made the vectors; None before the first."""
         ...
+
+    def uncalled(self) -> Sequence[int]:
+        """Ids of the ready versions of which it is not stored yet what their documents are called."""
+        ...
+
+    def outline(self, version: int) -> Sequence[Element]:
+        """The version's elements in order, without words and tables."""
+        ...
+
+    def store_called(self, version: int, called: Sequence[str]) -> None: ...
 
 
 class PagePlaces(Protocol):

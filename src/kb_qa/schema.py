@@ -36,7 +36,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
 FILE_NAME = "ledger.sqlite3"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -48,6 +48,10 @@ _ADDED = MappingProxyType(
         3: (
             "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
+        ),
+        4: (
+            "ALTER TABLE versions ADD COLUMN called JSON",
+            "ALTER TABLE chunks ADD COLUMN sketch BLOB",
         ),
     }
 )
@@ -117,6 +121,7 @@ versions = Table(
     Column("flags", JSON, nullable=False, default=list),
     Column("locale", Text, nullable=False, default="", server_default=""),
     Column("facts_reading", Text, nullable=False, default="", server_default=""),
+    Column("called", JSON(none_as_null=True)),  # what the document is called by itself; NULL: not gathered yet
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -168,6 +173,7 @@ chunks = Table(
     Column("origin", Text, nullable=False),
     Column("confidence", Float),
     Column("blocks", LargeBinary, nullable=False),
+    Column("sketch", LargeBinary),  # its terms as ranking compares them; NULL: not stored
     Column("described_by", Text, nullable=False, default="", server_default=""),
 )
 Index("chunks_by_id", chunks.c.id)

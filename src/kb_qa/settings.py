@@ -53,6 +53,7 @@ class Settings:
     port: int = 8000
     top_k: int = 8  # materials of a context
     per_document: int = 3  # materials of one document, unless the reader chose it
+    context_tokens: int = 6000  # of all materials, estimated
     policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support
     policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
     policy_granularity: str = "unit"  # unit | answer: what one such figure takes with it

@@ -154,7 +154,13 @@ class Transcript:
 
     def refusal(self, refusal: Refusal) -> AnswerEvent:
         self.refused = True
-        data = {"reason": refusal.reason, "message": refusal.message, "missing": list(refusal.missing)}
+        data: dict[str, object] = {
+            "reason": refusal.reason,
+            "message": refusal.message,
+            "missing": list(refusal.missing),
+        }
+        if refusal.nearest:
+            data["nearest"] = list(refusal.nearest)
         return self._append("refusal", data)
 
     def references(self, *, style: str, text: str, items: Sequence[Mapping[str, object]]) -> AnswerEvent:

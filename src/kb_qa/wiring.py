@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
+from kb_qa.asked.concepts import concept_book
+from kb_qa.calibrate import is_stale, measured
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder, open_embedder
 from kb_qa.errors import InputError, LockHeldError
@@ -79,17 +81,21 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, embedder.dimension, address) as store:
             knowledge_base = KnowledgeBase(
-                retriever=Retriever(embedder, store, ledger, reranker),
+                retriever=Retriever(embedder, store, ledger, reranker, concept_book(policy.aliases)),
                 library=ledger,
                 model=model,
                 original=ledger.blob_path,
                 top_k=settings.top_k,
                 per_document=settings.per_document,
+                context_tokens=settings.context_tokens,
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
             )
-            yield OpenParts(knowledge_base, refresh=lambda: refresh(ledger, store), counters=counters)
+            calibrate(ledger, knowledge_base.retriever)
+            yield OpenParts(
+                knowledge_base, refresh=lambda: refresh(ledger, store, knowledge_base.retriever), counters=counters
+            )
 
 
 @contextmanager
@@ -121,11 +127,20 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
                 return
 
 
-def refresh(ledger: Ledger, store: ChromaStore) -> int:
+def refresh(ledger: Ledger, store: ChromaStore, retriever: Retriever) -> int:
     """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
     if ledger.versions_in("indexing") or ledger.versions_in("deleting") or ledger.tombstones():
-        return catch_up(ledger, store)
+        published = catch_up(ledger, store)
+        calibrate(ledger, retriever)
+        return published
     return 0
+
+
+def calibrate(ledger: Ledger, retriever: Retriever) -> None:
+    """Measures anew what is no evidence, where the index is notably another one than when that was measured."""
+    embedder, chunks = retriever.embedder.id, ledger.indexed_count()
+    if chunks and is_stale(ledger.unrelated(), embedder=embedder, chunks=chunks):
+        ledger.store_unrelated(measured(retriever, embedder=embedder, chunks=chunks))
 
 
 @contextmanager

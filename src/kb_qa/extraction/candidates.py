@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from kb_qa.answers import Context, Material
 from kb_qa.elements import Block
-from kb_qa.extraction.asked import Asked
 from kb_qa.extraction.notions import Notion, Reading, excess, reading
+from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import Pair, asked_pairs, pairs_of, unit_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.names import is_printed
@@ -76,7 +76,7 @@ class Candidate:
         return self.coverage + (ROW_STRENGTH if self.row_header else 0.0)
 
 
-def candidates(question: Asked, context: Context) -> list[Candidate]:
+def candidates(question: Request, context: Context) -> list[Candidate]:
     """Best first."""
     places = [(material, index) for material in context.materials for index in range(len(material.chunk.blocks))]
     bodies = [reading(said_of(material.chunk.blocks[index])) for material, index in places]
@@ -105,7 +105,7 @@ def heading_of(material: Material) -> str:
     return "\n".join((*chunk.section, chunk.prefix, material.label))
 
 
-def _wanted(question: Asked, places: Sequence[tuple[Material, int]]) -> tuple[Notion, ...]:
+def _wanted(question: Request, places: Sequence[tuple[Material, int]]) -> tuple[Notion, ...]:
     """What tells blocks apart: the topic, and those words of the names that label a table row."""
     if not question.labels:
         return question.topic
@@ -133,7 +133,7 @@ def _weights(wanted: Iterable[Notion], bodies: Sequence[Reading]) -> Mapping[Not
 
 
 def _candidate(
-    question: Asked, material: Material, index: int, body: Reading, weights: Mapping[Notion, float]
+    question: Request, material: Material, index: int, body: Reading, weights: Mapping[Notion, float]
 ) -> Candidate | None:
     block = material.chunk.blocks[index]
     if material.chunk.element_type == "image" and figures_in(block) > (not is_described(material)):
@@ -166,13 +166,13 @@ def _candidate(
     return Candidate(material, index, own | above, own, coverage, score, fit, others, row_header, pairs, tuple(said))
 
 
-def _names_itself(question: Asked, block: Block) -> bool:
+def _names_itself(question: Request, block: Block) -> bool:
     """Whether the block names a thing that the question names, and that is no company with a report of its own."""
     names = [anchor for anchor in question.of_kind("name") if question.labels.issuperset(terms(anchor.text))]
     return any(anchor.is_named_by(said_of(block)) for anchor in names)
 
 
-def _is_label(label: str, wanted: Iterable[Notion], question: Asked) -> bool:
+def _is_label(label: str, wanted: Iterable[Notion], question: Request) -> bool:
     """Whether the question names the whole label."""
     text = reading(label)
     return (
@@ -182,7 +182,7 @@ def _is_label(label: str, wanted: Iterable[Notion], question: Asked) -> bool:
     )
 
 
-def _row_code_bonus(question: Asked, pairs: Sequence[Pair]) -> float:
+def _row_code_bonus(question: Request, pairs: Sequence[Pair]) -> float:
     """A table row whose first cell is the code asked for is the row asked for."""
     codes = question.of_kind("code") if pairs else []
     return _ROW_CODE_BONUS if any(is_printed(code.text, pairs[0][1]) for code in codes) else 0.0
@@ -198,7 +198,7 @@ def figures_in(block: Block) -> int:
     return sum(kind not in _NAMES for kind in kinds_in(said_of(block)))
 
 
-def _fit(question: Asked, block: Block, said: Sequence[Pair]) -> float:
+def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
     """How well the figures of the block fit what the question asks for; below 0 where it asks for one and gets none."""
     if not question.wants_figure:
         return 0.0

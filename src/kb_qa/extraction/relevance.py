@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from kb_qa.answers import Context, Question
-from kb_qa.extraction.asked import Asked
 from kb_qa.extraction.candidates import Candidate, heading_of, said_of
 from kb_qa.extraction.currencies import is_in
 from kb_qa.extraction.events import event_of, is_said_to_happen, tells
 from kb_qa.extraction.notions import reading
+from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import year_of
 from kb_qa.guardrails.questions import Anchor
 
@@ -27,7 +27,7 @@ _PART = re.compile(
 _PARENTS_ROW = re.compile(r"(?ai)\bundistributed (?:net )?(?:income|earnings)(?: \(?loss\)?)? of subsidiar")
 
 
-def strong(candidate: Candidate, wanted: Asked, context: Context) -> bool:
+def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
     if candidate.fit < 0:
         return False
     event = event_of(wanted.text)
@@ -50,7 +50,7 @@ def strong(candidate: Candidate, wanted: Asked, context: Context) -> bool:
     return candidate.strength >= least
 
 
-def _agrees(candidate: Candidate, wanted: Asked) -> bool:
+def _agrees(candidate: Candidate, wanted: Request) -> bool:
     """Whether a row's label names what is asked for, and not a part or another thing beside it.
 
     One name alone must be all of the label: `Cost of revenue` is no revenue. Of several words, most must be asked for.
@@ -64,14 +64,14 @@ def _agrees(candidate: Candidate, wanted: Asked) -> bool:
     return held > candidate.excess
 
 
-def _is_of_another_year(candidate: Candidate, wanted: Asked) -> bool:
+def _is_of_another_year(candidate: Candidate, wanted: Request) -> bool:
     """Whether a sentence names years, and none that is asked for: the report's own year is not what it tells of."""
     if candidate.pairs or not wanted.periods or not year_of(candidate.block.text):
         return False
     return not any(anchor.is_named_by(candidate.block.text) for anchor in wanted.periods)
 
 
-def _is_of_a_part(candidate: Candidate, wanted: Asked, context: Context) -> bool:
+def _is_of_a_part(candidate: Candidate, wanted: Request, context: Context) -> bool:
     """Whether the figures are those of the parent alone or of a segment, and the question names neither."""
     around = _PART.search(heading_of(candidate.material))
     if around is not None and around[0].lower().split()[0] not in wanted.text.lower():
@@ -84,7 +84,7 @@ def _is_of_a_part(candidate: Candidate, wanted: Asked, context: Context) -> bool
     )
 
 
-def is_about(candidate: Candidate, wanted: Asked, context: Context, question: Question) -> bool:
+def is_about(candidate: Candidate, wanted: Request, context: Context, question: Question) -> bool:
     if wanted.kinds and not _is_of_kind(candidate, wanted, context):
         return False
     return _names_all(candidate, wanted.anchors, context, question)
@@ -100,7 +100,7 @@ def _names_all(candidate: Candidate, asked: Sequence[Anchor], context: Context, 
     return not names or any(_is_named(anchor, candidate, context, question) for anchor in names)
 
 
-def _is_of_kind(candidate: Candidate, wanted: Asked, context: Context) -> bool:
+def _is_of_kind(candidate: Candidate, wanted: Request, context: Context) -> bool:
     """Whether the block's document says that it is a receipt, a contract…"""
     chunk = candidate.material.chunk
     texts = [
@@ -111,7 +111,7 @@ def _is_of_kind(candidate: Candidate, wanted: Asked, context: Context) -> bool:
     return any(kind in text for kind in wanted.kinds for text in texts)
 
 
-def is_on_page_about(candidate: Candidate, wanted: Asked, context: Context, question: Question) -> bool:
+def is_on_page_about(candidate: Candidate, wanted: Request, context: Context, question: Question) -> bool:
     """Whether running text of the same page names every code, as an invoice names its number above its table.
 
     A code in a table row is about that row alone.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from kb_qa.elements import Block, Chunk
-from kb_qa.extraction.asked import Asked
 from kb_qa.extraction.notions import notions_of, reading
+from kb_qa.extraction.request import Request
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.periods import Parts, parts_of
 
@@ -42,7 +42,7 @@ def _pairs(labelled: str, unit: str) -> tuple[Pair, ...]:
     return tuple((" ".join(head.split()), " ".join(cell.split())) for head, cell in pairs if cell)
 
 
-def asked_pairs(pairs: Sequence[Pair], question: Asked) -> Sequence[Pair] | None:
+def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | None:
     """The row's first pair and those of the columns that are asked for; all where nothing tells them apart.
 
     None where the columns are of periods, and none of the one that is asked for.
@@ -85,18 +85,18 @@ def year_of(header: str) -> int:
     return max((int(part[1:]) for part in periods_in(header) if part[0] == "y"), default=0)
 
 
-def _is_of_period(columns: Sequence[Pair], question: Asked) -> bool:
+def _is_of_period(columns: Sequence[Pair], question: Request) -> bool:
     if not question.periods:
         return True
     dated = [header for header, _ in columns if year_of(header)]
     return len(dated) < len(columns) or not dated or any(_names_period(header, question) for header in dated)
 
 
-def _names_period(header: str, question: Asked) -> bool:
+def _names_period(header: str, question: Request) -> bool:
     return any(anchor.is_named_by(header) for anchor in question.periods)
 
 
-def _of_period(columns: Sequence[Pair], question: Asked) -> list[Pair]:
+def _of_period(columns: Sequence[Pair], question: Request) -> list[Pair]:
     """The columns of the periods that are asked for; of none, those of the latest year, whole years before parts."""
     if question.periods:
         asked = [column for column in columns if _names_period(column[0], question)]
@@ -129,7 +129,7 @@ def _of_kind(columns: Sequence[Pair], *, percent: bool) -> list[Pair]:
     return plain or kept
 
 
-def _share(header: str, question: Asked) -> float:
+def _share(header: str, question: Request) -> float:
     """How much of a header the question says."""
     words = [word for word in reading(header).sequence if not word.isdigit()]
     if not words:

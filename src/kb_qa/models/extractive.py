@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, Question, TextDelta
-from kb_qa.extraction.asked import Asked, asked
 from kb_qa.extraction.candidates import Candidate, candidates
 from kb_qa.extraction.relevance import is_about, is_on_page_about, strong
+from kb_qa.extraction.request import Request, request_of
 from kb_qa.extraction.rows import said_row
 from kb_qa.extraction.scales import scales_of, stated
 from kb_qa.guardrails.languages import language_of
@@ -46,7 +46,7 @@ class ExtractiveModel:
 
     def choose(self, question: Question, context: Context) -> tuple[Candidate, ...]:
         """The blocks to quote, best first."""
-        wanted = asked(question.text)
+        wanted = request_of(question.text)
         everything = candidates(wanted, context)
         about = [each for each in everything if is_about(each, wanted, context, question)]
         for possible in (about, [each for each in everything if is_on_page_about(each, wanted, context, question)]):
@@ -56,7 +56,7 @@ class ExtractiveModel:
         return tuple(self._in_another_language(question, wanted, context, about))
 
     def _in_another_language(
-        self, question: Question, wanted: Asked, context: Context, about: Sequence[Candidate]
+        self, question: Question, wanted: Request, context: Context, about: Sequence[Candidate]
     ) -> Iterable[Candidate]:
         if not context.materials:
             return ()
@@ -84,7 +84,7 @@ def spoken(candidate: Candidate, question: Question, context: Context) -> str:
     return said_row(said, candidate.unit, chinese=chinese)
 
 
-def _picked(found: Sequence[Candidate], wanted: Asked) -> list[Candidate]:
+def _picked(found: Sequence[Candidate], wanted: Request) -> list[Candidate]:
     """The best block, and those that answer a part of the question which the ones before do not."""
     picked = [found[0]]
     texts = {found[0].block.text}
@@ -101,7 +101,7 @@ def _picked(found: Sequence[Candidate], wanted: Asked) -> list[Candidate]:
     return picked
 
 
-def _codes(candidate: Candidate, wanted: Asked) -> frozenset[str]:
+def _codes(candidate: Candidate, wanted: Request) -> frozenset[str]:
     """The codes and periods of the question that the block or its headings name."""
     text = candidate.text
     return frozenset(

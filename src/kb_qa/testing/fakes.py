@@ -13,7 +13,17 @@ import numpy as np
 from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
-from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
+from kb_qa.protocols import (
+    ChunkSketch,
+    DocumentRecord,
+    Identity,
+    LexicalMatch,
+    Metadata,
+    Neighbour,
+    StoredFacts,
+    Unrelated,
+    Vectors,
+)
 
 _TOKEN = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 
@@ -80,9 +90,34 @@ class InMemoryLibrary:
     decided: dict[tuple[str, int], Decision] = field(default_factory=dict)
     stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
     sessions: dict[str, list[Turn]] = field(default_factory=dict)
+    called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    measured: Unrelated | None = None
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        return {
+            each.id: ChunkSketch(each.id, each.document_id, each.ordinal, each.element_type, each.page)
+            for each in self.chunks(ids).values()
+        }
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        found = {(each.document_id, each.ordinal): each.id for each in self.all_chunks}
+        return {place: found[place] for place in places if place in found}
+
+    def unrelated(self) -> Unrelated | None:
+        return self.measured
+
+    def edition(self) -> str:
+        return str(len(self.all_chunks))
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By the names of the chunks' sources, and what `called` says."""
+        return {
+            each.document_id: Identity(each.document_id, each.names, called=self.called.get(each.document_id, ()))
+            for each in self.documents()
+        }
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)

@@ -15,7 +15,7 @@ from kb_qa.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """`topic` is what must be named, without the names of `anchors`; `labels` those names, which may label a row.
 
     `currency` is the ISO code that the answer is asked in, "" for any. `kinds` are words of which the document must
@@ -50,7 +50,7 @@ class Asked:
 
 
 @lru_cache(maxsize=512)
-def asked(question: str) -> Asked:
+def request_of(question: str) -> Request:
     """What `question` asks for."""
     said = wording.INSTRUCTION.sub(" ", question).strip() or question
     found = anchors(said)
@@ -67,7 +67,7 @@ def asked(question: str) -> Asked:
     without |= wording.GROWTH_WORDS if growth else frozenset()
     without |= wording.ARITHMETIC_WORDS if arithmetic else frozenset()
     amount = wording.WANTS_AMOUNT.search(said) is not None and wording.COUNTS.search(said) is None
-    return Asked(
+    return Request(
         text=said,
         words=reading(said),
         topic=notions_of(bare, without=without) or notions_of(bare),
