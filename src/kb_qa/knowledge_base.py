@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question, Refusal
 from kb_qa.around import beside
+from kb_qa.asked.naming import is_called
 from kb_qa.choose import CONTEXT_TOKENS, PER_DOCUMENT, Room
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
@@ -109,7 +110,11 @@ class KnowledgeBase:
         refusal = await asyncio.to_thread(self._refused, question, context)
         if refusal is None:
             async with aclosing(
-                model_events(self.model, question, replace(context, figures=materials.ledger_lines()))
+                model_events(
+                    self.model,
+                    question,
+                    replace(context, figures=materials.ledger_lines(), called=self._called(context)),
+                )
             ) as said:
                 async for each in said:
                     for event in await asyncio.to_thread(writer.write, each):
@@ -146,6 +151,11 @@ class KnowledgeBase:
             room=Room(self.context_tokens, found.named, beside(found.hits, self.library, question.filters)),
             trust_file_names=self.trust_file_names,
         )
+
+    def _called(self, context: Context) -> Mapping[str, Sequence[str]]:
+        known = self.library.identities()
+        documents = {material.chunk.document_id for material in context.materials}
+        return {each: is_called(known[each]) for each in documents if each in known}
 
     def _refused(self, question: Question, context: Context) -> Refusal | None:
         return before_generation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ from kb_qa.terms import inverse_frequency, terms
 
 _NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum", "ordinal"}
 _AMOUNTS: frozenset[Kind] = frozenset({"money", "number", "measure", "count"})
+_SHARE_SAID = re.compile(r"(?ai)%|percent|\b(?:ratio|rate|margin|share)\b|率|比例|占比")
+# What is never below nothing: a deduction under such a name is another thing (loans sold, in a table of changes).
+_NEVER_NEGATIVE = re.compile(
+    r"(?ai)\b(?:revenues?|sales|turnover|assets|deposits|inventor(?:y|ies)|employees|headcount)\b|收入|资产|存款|存货|员工"
+)
+_NEGATIVE = re.compile(r"\s*(?:[$€£¥]\s*)?[(（\-−–]\s*[$€£¥]?\s*\d")
 _FLOOR = 0.5
 HEADING_SHARE = 0.66
 _ROW_CODE_BONUS, _ROW_HEADER_BONUS = 0.5, 0.3
@@ -213,6 +220,12 @@ def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
     values = kinds - _NAMES
     if not values or (question.wants_amount and not values & _AMOUNTS):
         return _NO_FIGURE
+    cells = [cell for _, cell in said[1:]]
+    if cells and _NEVER_NEGATIVE.search(question.text) and all(_NEGATIVE.match(cell) for cell in cells):
+        return _NO_FIGURE
     if question.wants_percent:
-        return _FIGURE_BONUS + (_KIND_BONUS if values & {"percent", "pp"} else 0.0)
+        if values & {"percent", "pp"}:
+            return _FIGURE_BONUS + _KIND_BONUS
+        computed = question.wants_growth or question.arithmetic
+        return _FIGURE_BONUS if computed or _SHARE_SAID.search(said_of(block)) else _NO_FIGURE
     return _FIGURE_BONUS

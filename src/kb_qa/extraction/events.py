@@ -9,6 +9,7 @@ from functools import lru_cache
 _NOT_SAID = re.compile(
     r"(?ai)\b(?:(?-i:may)|might|could|would|should|if|whether|unless|no|not|none|never|neither|nor|without|cannot|any"
     r"|potential|potentially|possible|possibly|hypothetical|prospective|risks?|uncertaint(?:y|ies))\b|n't\b"
+    r"|\bto (?:acquire|merge|repurchase|buy back|launch|appoint|adopt)\b"
     r"|未(?!来)|没有|无|不(?!断|仅|但)|可能|如果|若|或将|拟"
 )
 _HAPPENED = re.compile(
@@ -18,6 +19,9 @@ _HAPPENED = re.compile(
     r"|sold|merged|agreed|signed|filed|unveiled|formed|created|hired|replaced|has been|have been|became|becomes"
     r"|continue[sd]?|undertak(?:e|es|en|ing)|committed)\b"
     r"|宣布|推出|发布|完成|收购了?|签订|签署|批准|通过|任命|聘任|辞去|辞职|离任|回购了?|设立|启动|上市|建立"
+)
+_OWN = re.compile(
+    r"(?ai)\b(?:we|our|us|the (?:company|group|bank|corporation|trust|board|directors?))\b|公司|集团|本行|我们|董事会"
 )
 _CHANGES = re.compile(
     r"(?ai)\b(?:appoint(?:ed|ment)?|named|elected|promoted|hired|joined|resign(?:ed|ation|s)?|retire(?:d|s|ment)?"
@@ -47,6 +51,11 @@ _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][A-Za-z0-9]+|[A-Za-z]+\d|《[^》]+
 def is_said_to_happen(sentence: str) -> bool:
     """Whether a sentence says that something was done, or is the case, beyond doubt and negation."""
     return _NOT_SAID.search(sentence) is None and _HAPPENED.search(sentence) is not None
+
+
+def is_own(sentence: str) -> bool:
+    """Whether a sentence tells of the one who reports."""
+    return _OWN.search(sentence) is not None
 
 
 @lru_cache(maxsize=256)

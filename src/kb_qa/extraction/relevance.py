@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from kb_qa.answers import Context, Question
 from kb_qa.extraction.candidates import Candidate, heading_of, said_of
 from kb_qa.extraction.currencies import is_in
-from kb_qa.extraction.events import event_of, is_said_to_happen, tells
+from kb_qa.extraction.events import event_of, is_own, is_said_to_happen, tells
 from kb_qa.extraction.notions import reading
 from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import year_of
@@ -23,6 +24,8 @@ _PART = re.compile(
     r"|condensed (?:financial information of|statements?|balance sheets?)|segments?|pro forma)\b"
     r"|母公司(?!所有者|股东|的)|分部"
 )
+_REPORTED = re.compile(r"(?ai)\b(?:ended|as of|as at|at) [^|\n]{0,30}?\b((?:19|20)\d\d)\b")
+_TOLD = 2  # so often a year is named where the document reports of it
 # A row that only the statements of a parent alone have.
 _PARENTS_ROW = re.compile(r"(?ai)\bundistributed (?:net )?(?:income|earnings)(?: \(?loss\)?)? of subsidiar")
 
@@ -34,13 +37,13 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
     text = said_of(candidate.block)
     if event:
         return not candidate.pairs and tells(event, text)
-    if wanted.yes_no and not (is_said_to_happen(text) or candidate.pairs):
+    if wanted.yes_no and not _answers_yes(candidate, wanted, context):
         return False
     if wanted.currency and not is_in(wanted.currency, candidate, context):
         return False
     if wanted.superlative and not wanted.which_period and wanted.superlative.lower() not in text.lower():
         return False
-    if _is_of_another_year(candidate, wanted):
+    if _is_of_another_year(candidate, wanted) or _is_outdated(candidate, wanted, context):
         return False
     if _is_of_a_part(candidate, wanted, context):
         return False
@@ -48,6 +51,39 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     least = FIGURE_COVERAGE if wanted.wants_figure else COVERAGE
     return candidate.strength >= least
+
+
+def _answers_yes(candidate: Candidate, wanted: Request, context: Context) -> bool:
+    """Whether a sentence says that it is so, and of no earlier time than the report's; a row, only of a code."""
+    if candidate.pairs:
+        return bool(wanted.of_kind("code"))
+    text = candidate.block.text
+    year = year_of(text)
+    is_old = bool(year) and not wanted.periods and year < _reported_year(candidate, context) - 1
+    names = wanted.of_kind("name")
+    own = not names or is_own(text) or any(_names_a_word(anchor, text) for anchor in names)
+    return is_said_to_happen(text) and own and not is_old
+
+
+def _names_a_word(name: Anchor, text: str) -> bool:
+    """`Downer’s shares` are those of Downer EDI Limited."""
+    return any(re.search(rf"(?i)\b{re.escape(word)}\b", text) for word in name.words)
+
+
+def _is_outdated(candidate: Candidate, wanted: Request, context: Context) -> bool:
+    """Whether a row is of earlier periods than the document reports of, and none was asked for."""
+    if wanted.periods or not candidate.pairs:
+        return False
+    year = max(year_of(header) for header, _ in candidate.pairs)
+    return bool(year) and year < _reported_year(candidate, context)
+
+
+def _reported_year(candidate: Candidate, context: Context) -> int:
+    """The latest year at or for which the document's materials report; 0 for none."""
+    document_id = candidate.material.chunk.document_id
+    texts = (each.chunk.embedded_text for each in context.materials if each.chunk.document_id == document_id)
+    years = Counter(int(year) for text in texts for year in _REPORTED.findall(text))
+    return max((year for year, count in years.items() if count >= _TOLD), default=0)
 
 
 def _agrees(candidate: Candidate, wanted: Request) -> bool:
@@ -138,4 +174,4 @@ def _is_named(anchor: Anchor, candidate: Candidate, context: Context, question: 
         for material in context.materials
         if material.chunk.document_id == document_id
     ]
-    return any(anchor.is_named_by(text) for text in texts)
+    return any(anchor.is_named_by(text) for text in (*texts, *context.called.get(document_id, ())))

@@ -28,7 +28,8 @@ FRAME = re.compile(
     r"|\bwhat (?:is|was|are|were) the value of\b|\b(?:at )?(?:year[- ]end|end[- ]of[- ]year)\b"
     r"|根据(?:年报|年度报告|报告|材料|文件)[,，]?|(?:在)?报告期(?:内|末)?"
 )
-BRACKETED = re.compile(r"\(\s*(?:in [^)]{1,20}|%|[A-Z&]{2,8}|[$€£¥]|as a percentage)\s*\)")
+# Units, abbreviations, explanations: what a question puts in brackets may be said, and need not.
+BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
 CURRENCY = re.compile(
     r"\b(?:in|into) (USD|AUD|CAD|EUR|GBP|CNY|RMB|HKD|JPY|CHF|SGD|INR|KRW|TWD|NZD"
     r"|(?:(?:US|U\.S\.|Australian|Canadian|Hong Kong) )?dollars|euros?|pounds sterling|yuan|yen)\b"
