@@ -61,6 +61,7 @@ ROWS: dict[int, set[str]] = {
         "choose",
         "citation",
         "evaluation",
+        "extraction",
         "figure_events",
         "file_names",
         "folding",

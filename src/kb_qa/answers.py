@@ -5,7 +5,7 @@ An answer *is* its ordered stream of events. Offsets are characters of the answe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -170,7 +170,8 @@ class Context:
     """The numbered materials, rendered for readers (S5.4) and, neutrally named, for a model.
 
     Where a `whole` file is asked about, the materials are all that was read of it. `figures` are the lines of the fact
-    ledger: every figure of the materials with its F-number.
+    ledger: every figure of the materials with its F-number. `called` is all that each document is called, by its id:
+    its company may stand on the cover alone.
     """
 
     materials: tuple[Material, ...]
@@ -178,6 +179,7 @@ class Context:
     for_models: str
     whole: WholeFile | None = None
     figures: tuple[str, ...] = ()
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def block(self, material: int, block: int) -> Block:
         """Block `block` (from 0) of material `material` (from 1). IndexError where there is none."""

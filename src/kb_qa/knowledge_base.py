@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question, Refusal
 from kb_qa.around import beside
+from kb_qa.asked.naming import is_called
 from kb_qa.choose import CONTEXT_TOKENS, PER_DOCUMENT, Room
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
@@ -126,7 +127,7 @@ class KnowledgeBase:
         writer = AnswerWriter(question, context, self.library, transcript, gate)
         refusal = await asyncio.to_thread(self._refused, question, context)
         if refusal is None:
-            given = replace(context, figures=materials.ledger_lines())
+            given = replace(context, figures=materials.ledger_lines(), called=self._called(context))
             with self.stages.timed("generate_and_check"):
                 async with aclosing(model_events(self.model, question, given)) as said:
                     async for each in said:
@@ -166,6 +167,11 @@ class KnowledgeBase:
                 room=Room(self.context_tokens, found.named, beside(found.hits, self.library, question.filters)),
                 trust_file_names=self.trust_file_names,
             )
+
+    def _called(self, context: Context) -> Mapping[str, Sequence[str]]:
+        known = self.library.identities()
+        documents = {material.chunk.document_id for material in context.materials}
+        return {each: is_called(known[each]) for each in documents if each in known}
 
     def _refused(self, question: Question, context: Context) -> Refusal | None:
         return before_generation(
