@@ -128,13 +128,12 @@ class KnowledgeBase:
         refusal = await asyncio.to_thread(self._refused, question, context)
         if refusal is None:
             given = replace(context, figures=materials.ledger_lines(), called=self._called(context))
-            with self.stages.timed("generate_and_check"):
-                async with aclosing(model_events(self.model, question, given)) as said:
-                    async for each in said:
-                        for event in await asyncio.to_thread(writer.write, each):
-                            yield event
-                        if gate.stopped:
-                            break
+            async with aclosing(model_events(self.model, question, given)) as said:
+                async for each in said:
+                    for event in await asyncio.to_thread(writer.write, each):
+                        yield event
+                    if gate.stopped:
+                        break
             refusal = writer.refusal()
         if refusal is not None:
             yield transcript.refusal(refusal)
