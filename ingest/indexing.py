@@ -12,6 +12,7 @@ from kb_qa.errors import EmptyFileError
 from kb_qa.guardrails.document_facts import document_locale_of
 from kb_qa.ledger import Ledger
 from kb_qa.protocols import Embedder
+from kb_qa.sketch import sketch
 
 # The version of the code between elements and what is searched: chunks, what is embedded of them, index terms. Another
 # number means that documents are cut, indexed and embedded again from the stored parse; the old version answers
@@ -40,6 +41,7 @@ def store_chunks(ledger: Ledger, version: int, source: str) -> None:
         [each.body for each in made],
         titles=[each.titles for each in made],
         labels=[each.labels for each in made],
+        sketches=[*map(sketch, parts)],
         chunking=CHUNKING,
     )
 

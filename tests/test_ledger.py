@@ -140,6 +140,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             *(("elements", "described_by"), ("chunks", "described_by")),
             *(("versions", "dated"), ("versions", "dated_by"), ("chunks", "last_page")),
             *(("versions", "chunking"), ("chunks", "context")),
+            *(("versions", "called"), ("chunks", "sketch")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
@@ -154,6 +155,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
             assert {match.id for match in opened.lexical(["old"], 9, Scope(pages=(1,)))} == found(opened, "old")
+            assert [each.called for each in opened.identities().values()] == [()]
             assert opened.decisions() == []
             assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None
@@ -626,14 +628,14 @@ def test_vectors_that_cannot_be_right_are_refused(ledger: Ledger, matrix: np.nda
         ledger.store_vectors(version, [f"{sha('a')[:8]}-1-0"], matrix.astype(np.float32))
 
 
-def test_vectors_of_another_size_need_a_reindex(ledger: Ledger) -> None:
+def test_case_c5_vectors_of_another_size_need_a_reindex(ledger: Ledger) -> None:
     """C5: a model of another dimension is told, not mixed in."""
     version = bring(ledger, "a", until="embedding")
     with pytest.raises(ReindexNeededError):
         ledger.store_vectors(version, [f"{sha('a')[:8]}-1-0"], np.ones((1, 3), np.float32))
 
 
-def test_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
+def test_case_c3_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
     """C3: nothing to embed is not an error."""
     version = bring(ledger, "blank", parts=0, until="ready")
     assert ledger.version(version).state == "ready"

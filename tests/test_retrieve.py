@@ -26,14 +26,14 @@ def retriever(*chunks: Chunk, hidden: tuple[Chunk, ...] = ()) -> Retriever:
 
 
 def test_the_best_of_both_rankings_comes_first() -> None:
-    """A chunk that every ranking puts first is first, with the score of each."""
+    """A chunk that every search puts first is first, with the score of each."""
     found = retriever(
         make_chunk("Travel is booked by the office."),
         make_chunk("Annual leave is ten days.", ordinal=1),
     ).retrieve("annual leave days", k=2)
     assert found[0].chunk.ordinal == 1
-    assert set(found[0].scores) == {"fused", "dense", "lexical", "coverage"}
-    assert found[0].score == pytest.approx(3 / 61)
+    assert {"fused", "dense", "lexical", "coverage"} <= found[0].scores.keys()
+    assert found[0].score > found[1].score
 
 
 def test_chunks_the_library_does_not_show_are_replaced_by_others() -> None:
@@ -101,3 +101,43 @@ def test_a_filter_that_names_no_document_is_an_error() -> None:
 def test_a_question_without_content_words_is_still_answered_by_meaning() -> None:
     """Stop words alone give no lexical query; the dense ranking remains."""
     assert retriever(make_chunk("what is it")).retrieve("what is it?", k=1)
+
+
+def test_the_document_that_a_question_names_comes_first() -> None:
+    """Its company stands on the cover alone; the other document says more of the question's words."""
+    texts = [f"Cash flow from operations was {number} million in 2022." for number in range(3)]
+    chunks = [
+        *(make_chunk(text, ordinal=n) for n, text in enumerate(texts)),
+        make_chunk("Operations brought in 41 million.", document_id=OTHER, source="b7.pdf"),
+    ]
+    searched = retriever(*chunks)
+    assert isinstance(searched.library, InMemoryLibrary)
+    searched.library.called = {OTHER: ("SONIC AUTOMOTIVE, INC.",)}
+    question = "What was the cash flow from operations of Sonic Automotive, Inc. in 2022?"
+    found = searched.retrieve(question, k=9)
+    assert found[0].chunk.document_id == OTHER
+    assert len(found) == 4, "a wrong guess loses nothing"
+
+
+def test_another_name_of_a_measure_finds_it() -> None:
+    """`net sales` is found for `turnover`, and 营业收入 for `revenue`: by the table of terms, not by the vectors."""
+    rows = [make_chunk(f"{label} | 4,812", ordinal=n) for n, label in enumerate(("Goodwill", "Net sales", "营业收入"))]
+    searched = retriever(*rows)
+    english = searched.retrieve("What was the turnover?", k=3)
+    assert {hit.chunk.ordinal for hit in english[:2]} == {1, 2}
+    assert searched.retrieve("存货和商誉是多少？", k=1)[0].chunk.ordinal == 0
+
+
+def test_a_quoted_phrase_counts_word_for_word() -> None:
+    """Of two chunks with the same words, the one that has them in this order is first."""
+    apart = make_chunk("Risk: a weighted mean of the assets at risk.")
+    together = make_chunk("It is risk weighted assets that count, whatever the mean.", ordinal=1)
+    found = retriever(apart, together).retrieve('What is said of "risk weighted assets"?', k=2)
+    assert [hit.chunk.ordinal for hit in found] == [1, 0]
+
+
+def test_a_page_that_is_asked_for_is_preferred() -> None:
+    """`on page 12` moves that page up and hides no other."""
+    chunks = [make_chunk("Annual leave is ten days.", ordinal=n, page=page) for n, page in enumerate((3, 12, 13))]
+    found = retriever(*chunks).retrieve("What does page 12 say of annual leave?", k=3)
+    assert [hit.chunk.page for hit in found] == [12, 3, 13]

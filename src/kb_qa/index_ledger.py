@@ -17,8 +17,10 @@ from sqlalchemy import (
     func,
     literal_column,
     not_,
+    null,
     select,
     table,
+    update,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
 
@@ -31,9 +33,9 @@ from kb_qa.arrows import (
     start_deleting,
     take_arrow,
 )
-from kb_qa.elements import Chunk
+from kb_qa.elements import Chunk, Element
 from kb_qa.errors import ReindexNeededError
-from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, slices
+from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, element_of, slices
 from kb_qa.protocols import IndexRows
 from kb_qa.schema import GONE, LEXICAL_COLUMNS, chunks, elements, meta, pages, tombstones, vectors, versions
 
@@ -124,6 +126,28 @@ class LedgerIndex(LedgerLibrary):
         """Id and dimension of the model that made the vectors; None before the first."""
         with self.database.read() as connection:
             return current_embedder(connection)
+
+    def uncalled(self) -> Sequence[int]:
+        """Ids of the ready versions of which it is not stored yet what their documents are called."""
+        statement = select(versions.c.id).where(versions.c.state == "ready", versions.c.called.is_(None))
+        with self.database.read() as connection:
+            return connection.execute(statement.order_by(versions.c.id)).scalars().all()
+
+    def outline(self, version: int) -> Sequence[Element]:
+        """The version's elements in order, without words and tables."""
+        columns = [column for column in elements.c if column.name not in {"words", "table", "facts"}]
+        statement = (
+            select(*columns, null().label("words"), null().label("table"), versions.c.document_id)
+            .join(versions, versions.c.id == elements.c.version_id)
+            .where(elements.c.version_id == version)
+            .order_by(elements.c.order)
+        )
+        with self.database.read() as connection:
+            return [element_of(row) for row in connection.execute(statement).mappings()]
+
+    def store_called(self, version: int, called: Sequence[str]) -> None:
+        with self.database.write() as connection:
+            connection.execute(update(versions).where(versions.c.id == version).values(called=list(called)))
 
     def set_embedder(self, embedder: str, dimension: int) -> None:
         """The model of the vectors to come. Raises ReindexNeededError where another model's are stored."""

@@ -11,6 +11,7 @@ import errno
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -251,7 +252,7 @@ class Ledger(LedgerIndex, CaptionTable):
             dated_by=record.dated_by,
         )
 
-    def store_chunks(
+    def store_chunks(  # noqa: PLR0913  (an argument a column)
         self,
         version: int,
         parts: Sequence[Chunk],
@@ -259,12 +260,13 @@ class Ledger(LedgerIndex, CaptionTable):
         *,
         titles: Sequence[Sequence[str]] = (),
         labels: Sequence[Sequence[str]] = (),
+        sketches: Sequence[bytes] = (),
         chunking: str = "",
     ) -> None:
         """parsed → embedding, with all chunks and their index terms, row for row.
 
         `titles` are the terms of what stands above a chunk, `labels` those of a table's headers and row labels; no
-        lists at all for none. `chunking` names the code that made them.
+        lists at all for none. `sketches` are theirs where given; `chunking` names the code that made them.
         """
         columns = (terms, titles or [()] * len(parts), labels or [()] * len(parts))
         if any(len(column) != len(parts) for column in columns):
@@ -276,6 +278,8 @@ class Ledger(LedgerIndex, CaptionTable):
                 require_state(connection, version, "parsed")
                 first = connection.execute(select(func.coalesce(func.max(chunks.c.row), 0) + 1)).scalar_one()
                 rows = [chunk_row(chunk, version) | {"row": first + i} for i, chunk in enumerate(parts[start:stop])]
+                for row, packed in zip_longest(rows, sketches[start:stop]):
+                    row["sketch"] = packed
                 connection.execute(insert(chunks), rows)
                 lines = zip(rows, *(column[start:stop] for column in columns), strict=True)
                 connection.execute(insert(LEXICAL), [_index_row(row["row"], line) for row, *line in lines])

@@ -29,12 +29,13 @@ from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
 from kb_qa.schema import GONE, Database, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
+from kb_qa.sketch_table import SketchTable
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
 
 
-class LedgerLibrary(AnswerTable, SessionTable):
+class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
 
     def __init__(self, database: Database) -> None:

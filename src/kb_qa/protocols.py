@@ -22,7 +22,7 @@ from kb_qa.answers import (
     Scope,
     Turn,
 )
-from kb_qa.elements import Chunk, Element, Word
+from kb_qa.elements import Chunk, Element, ElementType, Word
 from kb_qa.geometry import Page, Region
 
 Vectors = NDArray[np.float32]
@@ -88,6 +88,28 @@ class LexicalMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkSketch:
+    """What ranking needs of a chunk. `codes` are its terms (`sketch.codes_in`); None where none were stored."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    element_type: ElementType
+    page: int | None
+    codes: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one document is called: the names of its files, its title, and by itself (`identity.called`)."""
+
+    document_id: str
+    names: tuple[str, ...] = ()
+    title: str = ""
+    called: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
     ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
@@ -139,6 +161,18 @@ class Library(Sessions, Protocol):
         ...
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        """By id; an id that is not visible is left out."""
+        ...
+
+    def edition(self) -> str:
+        """Changes whenever a document becomes visible, goes, or is called otherwise. Cheap."""
+        ...
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By document id."""
+        ...
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         """All of a document, in order."""
@@ -260,6 +294,16 @@ class IndexLedger(Protocol):
     def embedder(self) -> tuple[str, int] | None:
         """Id and dimension of the model that made the vectors; None before the first."""
         ...
+
+    def uncalled(self) -> Sequence[int]:
+        """Ids of the ready versions of which it is not stored yet what their documents are called."""
+        ...
+
+    def outline(self, version: int) -> Sequence[Element]:
+        """The version's elements in order, without words and tables."""
+        ...
+
+    def store_called(self, version: int, called: Sequence[str]) -> None: ...
 
 
 class PagePlaces(Protocol):

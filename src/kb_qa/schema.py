@@ -70,6 +70,8 @@ _ADDED = MappingProxyType(
             "ALTER TABLE chunks ADD COLUMN last_page INTEGER",
             "ALTER TABLE versions ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE versions ADD COLUMN dated_by TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN called JSON",
+            "ALTER TABLE chunks ADD COLUMN sketch BLOB",
         ),
     }
 )
@@ -142,6 +144,7 @@ versions = Table(
     Column("dated", Text, nullable=False, default="", server_default=""),  # a day, `2024-03-31`
     Column("dated_by", Text, nullable=False, default="", server_default=""),
     Column("chunking", Text, nullable=False, default="", server_default=""),  # what made its chunks and index terms
+    Column("called", JSON(none_as_null=True)),  # what the document is called by itself; NULL: not gathered yet
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -195,6 +198,7 @@ chunks = Table(
     Column("origin", Text, nullable=False),
     Column("confidence", Float),
     Column("blocks", LargeBinary, nullable=False),
+    Column("sketch", LargeBinary),  # its terms as ranking compares them; NULL: not stored
     Column("described_by", Text, nullable=False, default="", server_default=""),
 )
 Index("chunks_by_id", chunks.c.id)

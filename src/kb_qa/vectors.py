@@ -6,6 +6,7 @@ since loading damaged index files can end the process; `publish.catch_up` then f
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
@@ -85,13 +86,12 @@ class ChromaStore:
 
     def _query(self, vector: Vectors, k: int, where: Any) -> Sequence[Neighbour]:
         wanted = min(k, self.count())
-        while wanted > 0:
-            try:
-                return self._search(vector, wanted, where)
-            except _chroma_errors():
-                # The graph cannot yield so many (case C9): fewer, and at last a look at every vector.
-                wanted //= 2
-        return self._scan(vector, k, where) if k > 0 and self.count() else ()
+        for tried in (wanted, wanted // 2):
+            # The graph cannot yield so many (case C9): fewer once, and then a look at every vector.
+            if tried > 0:
+                with contextlib.suppress(*_chroma_errors()):
+                    return self._search(vector, tried, where)
+        return self._scan(vector, k, where) if wanted > 0 else ()
 
     def count(self) -> int:
         with _damage(self.path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
+from kb_qa.asked.concepts import concept_book
 from kb_qa.counters import Counters
 from kb_qa.embed import check_embedder
 from kb_qa.errors import InputError, LockHeldError
@@ -79,7 +80,9 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with _owned_index(settings, ledger, (embedder.id, embedder.dimension), address) as store:
-            live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger, reranker))
+            live = LiveIndex(
+                settings, ledger, store, Retriever(embedder, store, ledger, reranker, concept_book(policy.aliases))
+            )
             knowledge_base = KnowledgeBase(
                 retriever=live,
                 library=ledger,

@@ -13,7 +13,16 @@ import numpy as np
 from kb_qa.answers import EVERYTHING, AnswerEvent, Context, Decision, ModelEvent, Question, Scope, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.geometry import Page
-from kb_qa.protocols import DocumentRecord, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
+from kb_qa.protocols import (
+    ChunkSketch,
+    DocumentRecord,
+    Identity,
+    LexicalMatch,
+    Metadata,
+    Neighbour,
+    StoredFacts,
+    Vectors,
+)
 from kb_qa.records import metadata_of
 
 _TOKEN = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
@@ -81,6 +90,7 @@ class InMemoryLibrary:
     decided: dict[tuple[str, int], Decision] = field(default_factory=dict)
     stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
     sessions: dict[str, list[Turn]] = field(default_factory=dict)
+    called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dates: Mapping[str, str] = field(default_factory=dict)  # days by document id
 
     def name(self) -> str:
@@ -88,6 +98,22 @@ class InMemoryLibrary:
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        return {
+            each.id: ChunkSketch(each.id, each.document_id, each.ordinal, each.element_type, each.page)
+            for each in self.chunks(ids).values()
+        }
+
+    def edition(self) -> str:
+        return str(len(self.all_chunks))
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By the names of the chunks' sources, and what `called` says."""
+        return {
+            each.document_id: Identity(each.document_id, each.names, called=self.called.get(each.document_id, ()))
+            for each in self.documents()
+        }
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)
