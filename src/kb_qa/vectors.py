@@ -41,6 +41,7 @@ class ChromaStore:
         self.dimension = dimension
         self._name = name
         self._fingerprint = ""  # until the next write: queries leave the files alone, and hashing them all takes time
+        self._count: int | None = None
         with _damage(path):
             self._client = client
             self._collection = self._get_collection()
@@ -94,8 +95,11 @@ class ChromaStore:
         return self._scan(vector, k, where) if wanted > 0 else ()
 
     def count(self) -> int:
-        with _damage(self.path):
-            return int(self._collection.count())
+        """Asked of Chroma once after each write: nobody else writes, and each question asks for it."""
+        if self._count is None:
+            with _damage(self.path):
+                self._count = int(self._collection.count())
+        return self._count
 
     def clear(self) -> None:
         with self._writing():
@@ -123,8 +127,12 @@ class ChromaStore:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         self._fingerprint = ""
-        with _damage(self.path):
-            yield
+        self._count = None
+        try:
+            with _damage(self.path):
+                yield
+        finally:
+            self._count = None
 
     def _get_collection(self) -> Any:
         space = {"hnsw": {"space": "cosine"}}
