@@ -101,6 +101,9 @@ class ScriptedLibrary:
     answers: dict[str, Sequence[AnswerEvent]] = field(default_factory=dict)
     decided: list[Decision] = field(default_factory=list)
 
+    def name(self) -> str:
+        return "年度报告"
+
     def is_empty(self) -> bool:
         return not any(record.state == "ready" for record in self.documents())
 
