@@ -108,6 +108,9 @@ class ScriptedLibrary:
     def name(self) -> str:
         return "in memory"
 
+    def name(self) -> str:
+        return "年度报告"
+
     def is_empty(self) -> bool:
         return not any(record.state == "ready" for record in self.documents())
 

@@ -13,11 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from kb_qa.answers import Scope
 from kb_qa.arrows import IllegalArrowError
@@ -633,14 +635,14 @@ def test_vectors_that_cannot_be_right_are_refused(ledger: Ledger, matrix: np.nda
         ledger.store_vectors(version, [f"{sha('a')[:8]}-1-0"], matrix.astype(np.float32))
 
 
-def test_vectors_of_another_size_need_a_reindex(ledger: Ledger) -> None:
+def test_case_c5_vectors_of_another_size_need_a_reindex(ledger: Ledger) -> None:
     """C5: a model of another dimension is told, not mixed in."""
     version = bring(ledger, "a", until="embedding")
     with pytest.raises(ReindexNeededError):
         ledger.store_vectors(version, [f"{sha('a')[:8]}-1-0"], np.ones((1, 3), np.float32))
 
 
-def test_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
+def test_case_c3_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
     """C3: nothing to embed is not an error."""
     version = bring(ledger, "blank", parts=0, until="ready")
     assert ledger.version(version).state == "ready"
@@ -719,3 +721,25 @@ def test_what_cannot_be_shown_is_no_name(ledger: Ledger, name: str) -> None:
     with pytest.raises(InputError, match="cannot name a knowledge base"):
         ledger.set_name(name)
     assert ledger.name() == "kb"
+
+
+def test_chunks_are_found_by_their_ids_and_not_by_a_scan(ledger: Ledger) -> None:
+    """However many are visible: SQLite starts at the ids, never at the state that nearly every version has."""
+    bring(ledger, "a", until="ready")
+    plans: list[str] = []
+    listened: Any = ledger.database.engine
+
+    def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if statement.startswith("SELECT"):
+            plans.extend(row[3] for row in connection.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
+
+    event.listen(listened, "before_cursor_execute", explain)
+    chunk_id = f"{sha('a')[:8]}-{PIPELINE}-0"
+    assert set(ledger.chunks([chunk_id])) == set(ledger.sketches([chunk_id])) == {chunk_id}
+    assert len(ledger.lexical(["a"], 9)) == 2
+    assert len(ledger.document_chunks(sha("a"))) == 2
+    event.remove(listened, "before_cursor_execute", explain)
+    searched = [plan for plan in plans if " chunks" in plan]
+    assert len(searched) >= 5
+    assert not any("SCAN chunks" in plan or "versions_in_state" in plan for plan in searched)
+    assert sum("versions_in_state" in plan for plan in plans) <= 1  # what is kept of the lexical index asks once

@@ -150,7 +150,7 @@ def test_each_file_has_an_outcome(workshop: Workshop) -> None:
     assert all(outcome.reason for outcome in outcomes.values() if outcome.state != "ready")
 
 
-def test_the_same_bytes_are_read_once(workshop: Workshop) -> None:
+def test_case_c6_the_same_bytes_are_read_once(workshop: Workshop) -> None:
     """Two names in one folder, and a second run, parse and embed nothing again; both names are listed."""
     workshop.write("a.txt", "Parking costs 37 dollars.")
     workshop.write("b.txt", "Parking costs 37 dollars.")
@@ -162,7 +162,7 @@ def test_the_same_bytes_are_read_once(workshop: Workshop) -> None:
     assert set(workshop.visible()) == {"a.txt", "b.txt"}
 
 
-def test_a_changed_file_replaces_what_its_name_stood_for(workshop: Workshop) -> None:
+def test_case_c6_a_changed_file_replaces_what_its_name_stood_for(workshop: Workshop) -> None:
     """After the second run only the new content can be asked."""
     workshop.write("a.txt", "Parking costs 37 dollars.")
     workshop.ingest()

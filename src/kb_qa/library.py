@@ -66,7 +66,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         """All of a document, in order, as `chunks` gives them."""
-        statement = _ready(select(chunks.c.id), chunks.c.version_id).where(chunks.c.document_id == document_id)
+        statement = _ready(select(chunks.c.id), chunks.c.version_id).where(versions.c.document_id == document_id)
         with self.database.read() as connection:
             ids = connection.execute(statement.order_by(chunks.c.ordinal)).scalars().all()
         found = self.chunks(ids)
@@ -202,7 +202,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
                 model = current_embedder(connection)
                 own = and_(vectors.c.chunk_row == chunks.c.row, vectors.c.embedder == (model[0] if model else ""))
                 statement = _ready(select(chunks, vectors.c.vector), chunks.c.version_id).outerjoin(vectors, own)
-                statement = statement.where(chunks.c.document_id == document_id).order_by(chunks.c.ordinal)
+                statement = statement.where(versions.c.document_id == document_id).order_by(chunks.c.ordinal)
                 rows = connection.execute(statement).mappings().all()
             yield from (_export_line(row) for row in rows)
 
@@ -300,7 +300,9 @@ def current_embedder(connection: Connection) -> tuple[str, int] | None:
 
 
 def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
-    return statement.join(versions, and_(versions.c.id == version_id, versions.c.state == "ready"))
+    # The empty text keeps SQLite from starting at the index on states, where nearly every version is: of 100,000
+    # chunks it then looks at each one, 150 ms for sixty ids that their own index gives in one.
+    return statement.join(versions, and_(versions.c.id == version_id, versions.c.state.concat("") == "ready"))
 
 
 _RECORDS = (
