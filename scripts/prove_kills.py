@@ -18,8 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.killed_ingest import Trials, digest, open_trials, write_documents
-from tests.test_kills import MEMORY, proof_of, some_points
+from tests.killed_ingest import MEMORY, Trials, digest, open_trials, write_documents
+from tests.test_kills import proof_of, some_points
 
 KINDS = ("ingest", "replace", "reparse", "delete")
 
