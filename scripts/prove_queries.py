@@ -19,9 +19,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
 from kb_qa.answers import Filters
 from kb_qa.ledger import Ledger
 from kb_qa.retrieve import Retriever
@@ -29,6 +26,7 @@ from kb_qa.settings import Settings
 from kb_qa.testing import HashEmbedder
 from kb_qa.wiring import owned_index, refresh
 
+ROOT = Path(__file__).resolve().parent.parent
 PAUSE = 0.05
 _INGEST = """
 import sys
