@@ -1,6 +1,6 @@
 """Twenty threads ask while an ingest writes: errors, and the 99th percentile of a search against that of idle times.
 
-    python scripts/prove_queries.py [--seconds 60] [--threads 20] [--documents 300] [--seed 8]
+    python -m scripts.prove_queries [--seconds 60] [--threads 20] [--documents 300] [--seed 8]
 
 Everything is real but the embedder, which hashes words: what is measured is ledger, index, publishing and their locks.
 Each thread asks, waits 50 ms, and asks again, first with no ingest, then with one, over the same base, the same
