@@ -106,9 +106,6 @@ class ScriptedLibrary:
     withdrawn: list[str] = field(default_factory=list)
 
     def name(self) -> str:
-        return "in memory"
-
-    def name(self) -> str:
         return "年度报告"
 
     def is_empty(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.children import ParserPool
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from ingest.parse import parse_document
@@ -22,6 +24,7 @@ from kb_qa.protocols import Vectors
 from kb_qa.publish import catch_up
 from kb_qa.testing import HashEmbedder
 from kb_qa.vectors import ChromaStore
+from tests.hostile_parsers import obeys_file
 
 LIMITS = Limits()
 
@@ -82,7 +85,7 @@ class Workshop:
 
     folder: Path
     ledger: Ledger
-    pool: InlinePool = field(default_factory=InlinePool)
+    pool: InlinePool | ParserPool = field(default_factory=InlinePool)
     embedder: CountingEmbedder = field(default_factory=CountingEmbedder)
 
     def write(self, name: str, text: str) -> Path:
@@ -160,6 +163,37 @@ def test_case_c6_the_same_bytes_are_read_once(workshop: Workshop) -> None:
     assert workshop.embedder.count == 1
     assert {outcome.reason for outcome in again.values()} == {"unchanged"}
     assert set(workshop.visible()) == {"a.txt", "b.txt"}
+
+
+def test_a_folder_that_is_scanned_again_and_again_costs_nothing(workshop: Workshop) -> None:
+    """Ten times, touched and renamed meanwhile: one version a document, no new chunk, nothing embedded or parsed."""
+    for number in range(4):
+        workshop.write(f"{number}.txt", f"Item {number} costs 37 dollars.")
+    workshop.ingest()
+    rows = [dict(line) for line in workshop.ledger.export()]
+    versions = workshop.ledger.versions_in("ready")
+    for number in range(10):
+        (workshop.folder / "in" / "0.txt").touch()
+        if number == 5:
+            (workshop.folder / "in" / "1.txt").rename(workshop.folder / "in" / "renamed.txt")
+        assert {outcome.reason for outcome in workshop.ingest().values()} == {"unchanged"}
+    assert list(workshop.ledger.export()) == rows
+    assert workshop.ledger.versions_in("ready") == versions
+    assert (len(workshop.pool.parsed), workshop.embedder.count) == (4, 4)
+    assert "renamed.txt" in workshop.visible()
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_poison_file_among_others_is_the_only_one_that_is_not_read(workshop: Workshop, count: int) -> None:
+    """With real children: it kills its parser twice, and each of the others is ready."""
+    for number in range(count - 1):
+        workshop.write(f"{number:02}.txt", f"read{' ' * number}")
+    workshop.write("poison.txt", "crash")
+    with ParserPool(obeys_file, limits=LIMITS, workers=2) as workshop.pool:
+        outcomes = workshop.ingest()
+    states = Counter(outcome.state for outcome in outcomes.values())
+    assert states == {"ready": count - 1, "quarantined": 1}
+    assert "crashed its parser 2 times" in outcomes["poison.txt"].reason
 
 
 def test_case_c6_a_changed_file_replaces_what_its_name_stood_for(workshop: Workshop) -> None:
