@@ -33,6 +33,7 @@ from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
 from kb_qa.export_command import export
 from kb_qa.listing import hit_line
+from kb_qa.locks import require_free
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
@@ -234,10 +235,11 @@ def prepare(as_json: bool) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on [default: 8000].")
 @kb_option
 def serve(host: str | None, port: int | None, kb: Path | None) -> None:
-    """Answer questions over HTTP, with a page to ask them on."""
-    from kb_qa.service.server import serve as run_server  # the web stack loads only where it is needed
-
+    """Answer questions over HTTP, with a page to ask them on; a worker beside it ingests what it is handed."""
     settings = settings_of(kb)
+    require_free(settings.kb, "index")  # before the web stack loads, which takes seconds
+    from kb_qa.service.server import serve as run_server
+
     settings = replace(settings, host=host or settings.host, port=settings.port if port is None else port)
     run_server(settings)
 

@@ -13,6 +13,7 @@ COUNTED: Mapping[str, str] = {
     "model_tokens": "Tokens of language models by kind.",
     "model_cost_usd": "What calls to language models cost by KB_QA_PRICES, in US dollars.",
     "model_cache_misses": "Calls whose materials were to be read from the prompt cache and were not.",
+    "ingest_worker_deaths": "Ingest workers of this service that ended and were started again.",
 }
 Labels = tuple[tuple[str, str], ...]
 

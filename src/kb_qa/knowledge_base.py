@@ -14,7 +14,7 @@ from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Quest
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.conversation import Conversation
-from kb_qa.errors import KbQaError, MissingIndexError
+from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
 from kb_qa.evidence import materials_of_context
 from kb_qa.generate import model_events
 from kb_qa.guardrails.gate import Gate
@@ -143,9 +143,12 @@ class KnowledgeBase:
         return passages, instead
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
-        await asyncio.to_thread(
-            self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
-        )
+        """An answer that cannot be stored, since the disk is full, was given all the same."""
+        kept = transcript.answer_id, transcript.question.own_words, transcript.events
+        try:
+            await asyncio.to_thread(self.library.save_answer, *kept)
+        except EnvironmentProblemError as error:
+            log.warning("answer %s could not be stored: %s", transcript.answer_id, error)
         await conversation.remember(transcript)
 
     def _require_documents(self) -> None:

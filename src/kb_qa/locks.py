@@ -48,6 +48,7 @@ class DirectoryLock:
         """Raises LockHeldError, naming the holder's process, within two seconds."""
         try:
             self.kb_dir.mkdir(parents=True, exist_ok=True)
+            require_free(self.kb_dir, self.name)
             self._lock.acquire(timeout=WAIT_SECONDS)
         except Timeout:
             raise LockHeldError(_told(self.kb_dir, self.name, holder(self.kb_dir, self.name))) from None
@@ -95,6 +96,13 @@ def holder(kb_dir: Path, name: LockName) -> Holder | None:
             return Holder(pid=0)
         time.sleep(0.02)
     return None
+
+
+def require_free(kb_dir: Path, name: LockName) -> None:
+    """Raises LockHeldError where a living process has said that it holds the lock: at once, whatever comes later."""
+    who = _read_notice(_notice(kb_dir, name))
+    if who is not None and _is_alive(who.pid) and _is_held(kb_dir, name):
+        raise LockHeldError(_told(kb_dir, name, who))
 
 
 def _is_held(kb_dir: Path, name: LockName) -> bool:

@@ -84,7 +84,7 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with _owned_index(settings, ledger, embedder.dimension, address) as store:
+        with owned_index(settings, ledger, embedder.dimension, address) as store:
             knowledge_base = KnowledgeBase(
                 retriever=Retriever(embedder, store, ledger, reranker),
                 library=ledger,
@@ -133,7 +133,7 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while known is not None and not service_address(settings):
         try:
-            with _owned_index(settings, ledger, known[1], ""):
+            with owned_index(settings, ledger, known[1]):
                 return
         except LockHeldError:  # a command that asks, and then publishes as well; it may end before it sees the last
             if time.monotonic() > deadline:
@@ -155,7 +155,7 @@ def refresh(ledger: Ledger, store: ChromaStore) -> int:
 
 
 @contextmanager
-def _owned_index(settings: Settings, ledger: Ledger, dimension: int, address: str) -> Iterator[ChromaStore]:
+def owned_index(settings: Settings, ledger: Ledger, dimension: int, address: str = "") -> Iterator[ChromaStore]:
     with (
         DirectoryLock(settings.kb, "index").acquire(address),
         closing(open_store(settings.kb / INDEX, dimension, ledger.index_seal())) as store,
