@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.discover import discover, received
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from ingest.parse import parse_document
@@ -90,7 +91,14 @@ class Workshop:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def ingest(self, *, limits: Limits = LIMITS, retry: bool = False, stop_after: int = 10**9) -> dict[str, Outcome]:
+    def ingest(
+        self,
+        *,
+        limits: Limits = LIMITS,
+        retry: bool = False,
+        stop_after: int = 10**9,
+        upload: tuple[Path, str] | None = None,
+    ) -> dict[str, Outcome]:
         asked = itertools.count()
 
         def stop() -> None:
@@ -110,7 +118,10 @@ class Workshop:
             stop=stop,
         )
         try:
-            return {outcome.path: outcome for outcome in pipeline.run([self.folder / "in"])}
+            found = discover([self.folder / "in"], limits=limits)
+            if upload is not None:
+                found = received([upload], limits=limits)
+            return {outcome.path: outcome for outcome in pipeline.run_on(found)}
         finally:
             store.close()
 
@@ -325,3 +336,21 @@ def test_a_file_that_vanishes_is_skipped(workshop: Workshop) -> None:
     workshop.pool = Removing()
     outcomes = workshop.ingest()
     assert {name: outcome.state for name, outcome in outcomes.items()} == {"a.txt": "ready", "b.txt": "skipped"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["报" * 400 + ".txt", "🙂" * 300 + ".txt", "a" * 900 + ".txt", "CON.txt", "-rf.txt", "x\ufffd.txt", "{{7*7}}.txt"],
+    ids=["Chinese", "emoji", "long", "reserved", "option", "replaced", "template"],
+)
+def test_g1_an_upload_is_read_whatever_it_is_called(name: str, workshop: Workshop) -> None:
+    """G1: its name is the document's, and what it means; a second upload takes it over once that is ready."""
+    first = workshop.write("token", "Parking costs 37 dollars.")
+    assert workshop.ingest(upload=(first, name))[name].state == "ready"
+    meant = workshop.ledger.named(name)
+    second = workshop.write("token2", "Parking costs 41 dollars.")
+    assert workshop.ingest(upload=(second, name))[name].state == "ready"
+    assert meant is not None
+    assert workshop.ledger.named(name) not in {meant, None}
+    assert list(workshop.visible()) == [name]
+    assert workshop.ledger.named("another.txt") is None
