@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ingest.children import ParserPool
+from ingest.discover import discover, received
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from ingest.parse import parse_document
@@ -94,7 +95,14 @@ class Workshop:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def ingest(self, *, limits: Limits = LIMITS, retry: bool = False, stop_after: int = 10**9) -> dict[str, Outcome]:
+    def ingest(
+        self,
+        *,
+        limits: Limits = LIMITS,
+        retry: bool = False,
+        stop_after: int = 10**9,
+        upload: tuple[Path, str] | None = None,
+    ) -> dict[str, Outcome]:
         asked = itertools.count()
 
         def stop() -> None:
@@ -114,7 +122,10 @@ class Workshop:
             stop=stop,
         )
         try:
-            return {outcome.path: outcome for outcome in pipeline.run([self.folder / "in"])}
+            found = discover([self.folder / "in"], limits=limits)
+            if upload is not None:
+                found = received([upload], limits=limits)
+            return {outcome.path: outcome for outcome in pipeline.run_on(found)}
         finally:
             store.close()
 
@@ -369,3 +380,21 @@ def test_a_document_without_a_date_has_that_of_its_file(workshop: Workshop) -> N
     workshop.ingest()
     dates = {record.names[0]: (record.dated, record.dated_by) for record in workshop.ledger.documents()}
     assert dates == {"a.md": ("2021-05-06", "published"), "b.txt": ("2024-03-09", "file")}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["报" * 400 + ".txt", "🙂" * 300 + ".txt", "a" * 900 + ".txt", "CON.txt", "-rf.txt", "x\ufffd.txt", "{{7*7}}.txt"],
+    ids=["Chinese", "emoji", "long", "reserved", "option", "replaced", "template"],
+)
+def test_g1_an_upload_is_read_whatever_it_is_called(name: str, workshop: Workshop) -> None:
+    """G1: its name is the document's, and what it means; a second upload takes it over once that is ready."""
+    first = workshop.write("token", "Parking costs 37 dollars.")
+    assert workshop.ingest(upload=(first, name))[name].state == "ready"
+    meant = workshop.ledger.named(name)
+    second = workshop.write("token2", "Parking costs 41 dollars.")
+    assert workshop.ingest(upload=(second, name))[name].state == "ready"
+    assert meant is not None
+    assert workshop.ledger.named(name) not in {meant, None}
+    assert list(workshop.visible()) == [name]
+    assert workshop.ledger.named("another.txt") is None
