@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,10 +19,13 @@ from typing import Any
 import click
 
 from ingest.draw import draw_elements
+from ingest.embedding_progress import EmbeddingProgress, reindex_summary, reindex_text
+from ingest.handover import delete_from, ingest_into
 from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
+from ingest.reindex import reindex
 from ingest.stored import named_document, parsed_document, shown_file
-from ingest.writer import ingest_into
+from ingest.worker import work
 from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of, write_output
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import InputError, InvalidRegionError, MissingIndexError
@@ -57,18 +63,23 @@ def _print_line(line: dict[str, Any]) -> None:
     click.echo(json.dumps(line, ensure_ascii=False))
 
 
+def _progress(as_json: bool) -> IngestProgress:
+    return IngestProgress((lambda outcome: _print_line(outcome.line)) if as_json else None)
+
+
 @main.command("ingest")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--retry", is_flag=True, help="Also files that were quarantined and have not changed.")
 @kb_option
 @json_option
-def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> None:
+def ingest_command(paths: Sequence[Path], retry: bool, kb: Path | None, as_json: bool) -> None:
     """Read documents from PATHS, files or folders (default data/samples), into the knowledge base.
 
-    Exit code 1 where a file could not be read: the others are in.
+    A running service does it where there is one. Exit code 1 where a file could not be read: the others are in.
     """
     started = time.monotonic()
-    with IngestProgress((lambda outcome: _print_line(asdict(outcome))) if as_json else None) as progress:
-        outcomes = ingest_into(settings_of(kb), paths or [SAMPLES], progress)
+    with _progress(as_json) as progress:
+        outcomes = ingest_into(settings_of(kb), paths or [SAMPLES], progress, retry=retry)
     seconds = time.monotonic() - started
     if as_json:
         _print_line({"summary": summary(outcomes, seconds)})
@@ -76,6 +87,54 @@ def ingest_command(paths: Sequence[Path], kb: Path | None, as_json: bool) -> Non
         progress.summary(outcomes, seconds)
     if any(outcome.state == "quarantined" for outcome in outcomes):
         raise SystemExit(1)
+
+
+@main.command("reindex")
+@click.option("--index-only", is_flag=True, help="Keep the model; only fill the vector index anew from the ledger.")
+@kb_option
+@json_option
+def reindex_command(kb: Path | None, as_json: bool, index_only: bool) -> None:
+    """Change to the embedding model of the settings, and fill the vector index anew. No document is parsed.
+
+    The old index answers until all is embedded. A run that was ended goes on where it was.
+    """
+    started = time.monotonic()
+    echo = (lambda document: _print_line(asdict(document))) if as_json else None
+    with EmbeddingProgress(echo) as progress:
+        done = reindex(settings_of(kb), progress.reporting, index_only=index_only)
+    seconds = time.monotonic() - started
+    if as_json:
+        _print_line({"summary": reindex_summary(done, seconds)})
+    else:
+        click.echo(reindex_text(done, seconds), err=True)
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@kb_option
+@json_option
+def delete(names: Sequence[str], kb: Path | None, as_json: bool) -> None:
+    """Delete documents by NAME or id: with their original, their pictures and whatever was read of them.
+
+    Where several documents have a name, nothing is deleted, and their ids are told.
+    """
+    with _progress(as_json) as progress:
+        delete_from(settings_of(kb), names, progress)
+
+
+@main.command("work")
+@click.option("--parent", type=click.IntRange(0), default=0, hidden=True)
+@kb_option
+def work_command(parent: int, kb: Path | None) -> None:
+    """Work the jobs that services and commands leave in the knowledge base, until a signal ends it.
+
+    `kb-qa serve` runs it by itself, and is its --parent: without it the worker ends.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    work(settings_of(kb), parent=parent, stopped=stopped)
 
 
 @main.command()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ingest.kinds import Kind, kind_of
 from ingest.limits import BYTES_PER_MB, Limits
 from kb_qa.errors import InputError, LimitExceededError, NoDocumentsError, RejectedFileError
+from kb_qa.file_names import display_name
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx", "lost+found"})
 _MAX_DEPTH = 64
 
@@ -26,15 +25,17 @@ class Found:
     name: str
     kind: Kind
     size: int
+    modified: float = 0.0  # seconds since 1970
+    given: str = ""  # of an upload: what it is called; it lies in no folder
 
     @property
     def folder(self) -> str:
         """Where the file lies, as stored beside its own name: `2023/report.pdf` and `2024/report.pdf` are two."""
-        return display_name(self.path.absolute().parent.as_posix())
+        return "" if self.given else display_name(self.path.absolute().parent.as_posix())
 
     @property
     def file_name(self) -> str:
-        return display_name(self.path.name)
+        return display_name(self.given or self.path.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,9 @@ class Discovery:
     rejected: tuple[Rejected, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
-
-def display_name(text: str) -> str:
-    """`text`, safe to store as UTF-8 and to print: control and bidi characters and lone surrogates become U+FFFD."""
-    return "".join("\ufffd" if char in _BIDI or unicodedata.category(char) in _UNPRINTABLE else char for char in text)
-
-
-_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+    @property
+    def count(self) -> int:
+        return len(self.found) + len(self.rejected) + len(self.skipped)
 
 
 def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:
@@ -82,6 +79,14 @@ def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:
     if not scan.found and not scan.rejected:
         names = ", ".join(repr(display_name(str(path))) for path in paths) or "nothing"
         raise NoDocumentsError(f"no document found in {names}; {len(scan.skipped)} entries skipped")
+    return Discovery(tuple(scan.found), tuple(scan.rejected), tuple(scan.skipped))
+
+
+def received(uploads: Sequence[tuple[Path, str]], *, limits: Limits) -> Discovery:
+    """Files that were handed in, each under the name that its reader gave it; one that is gone is skipped."""
+    scan = _Scan(limits)
+    for path, name in uploads:
+        scan.add_upload(path, name)
     return Discovery(tuple(scan.found), tuple(scan.rejected), tuple(scan.skipped))
 
 
@@ -102,6 +107,16 @@ class _Scan:
             self._folder(path, "", depth=0)
         else:
             self._entry(path, display_name(path.name), status)
+
+    def add_upload(self, path: Path, name: str) -> None:
+        try:
+            status = path.stat()
+        except OSError as error:
+            self._skip(path, display_name(name), f"cannot be opened: {error.strerror}")
+        else:
+            own = PurePosixPath(name.replace("\\", "/")).name
+            given = own if own.strip(". ") else "document"
+            self._file(path, display_name(given), status, given)
 
     def _folder(self, folder: Path, prefix: str, depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -131,16 +146,17 @@ class _Scan:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, name, f"{_type_name(status.st_mode)}, not a file")
         elif not self._repeats(path, name, status):
-            self._file(path, name, status.st_size)
+            self._file(path, name, status)
 
-    def _file(self, path: Path, name: str, size: int) -> None:
+    def _file(self, path: Path, name: str, status: os.stat_result, given: str = "") -> None:
+        size = status.st_size
         try:
             if size > self.limits.max_file_mb * BYTES_PER_MB:
                 most = self.limits.max_file_mb
                 raise LimitExceededError(
                     f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; the limit is {most} MB (KB_QA_MAX_FILE_MB)"
                 )
-            self.found.append(Found(path, name, kind_of(path, name), size))
+            self.found.append(Found(path, name, kind_of(path, name), size, status.st_mtime, given))
         except RejectedFileError as error:
             self.rejected.append(Rejected(path, name, error))
         except OSError as error:

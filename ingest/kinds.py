@@ -16,6 +16,7 @@ from kb_qa.errors import (
     RejectedFileError,
     UnsupportedFileError,
 )
+from kb_qa.signatures import HEAD_BYTES, TAIL_BYTES, image_words, is_headless_pdf, is_html, is_pdf
 
 Kind = Literal[
     "pdf", "image", "docx", "pptx", "xlsx", "opendocument", "epub", "html", "markdown", "text", "csv", "tsv", "email"
@@ -57,17 +58,6 @@ SUFFIXES: tuple[str, ...] = tuple(_SUFFIXES)
 
 _TEXT_KINDS: frozenset[Kind] = frozenset({"html", "markdown", "text", "csv", "tsv", "email"})
 
-_HEAD_BYTES = 4096
-_PDF_HEADER_BYTES = 1024  # readers accept the header anywhere in here
-_TAIL_BYTES = 2048
-
-_IMAGES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"BM", "a BMP image"),
-)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LEGACY = {
     "WordDocument": "a Word 97–2003 file (.doc); save it as .docx",
@@ -75,10 +65,6 @@ _LEGACY = {
     "PowerPoint Document": "a PowerPoint 97–2003 file (.ppt); save it as .pptx",
     "__properties_version1.0": "an Outlook message (.msg); save it as .eml",
 }
-_HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|script)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -91,11 +77,11 @@ def kind_of(path: Path, name: str = "") -> Kind:
     name = name or path.name
     claimed = _SUFFIXES.get(PurePath(name.lower()).suffix)
     with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+        head = file.read(HEAD_BYTES)
     if not head:
         raise EmptyFileError(f"{name!r} is empty: it has no bytes")
     found, words = _by_content(path, name, head)
-    if found is None and claimed == "pdf" and _is_headless_pdf(path, head):
+    if found is None and claimed == "pdf" and is_headless_pdf(head, _tail(path)):
         return "pdf"
     if found is None and words:
         raise _mismatch(name, words) if claimed else UnsupportedFileError(f"{name!r} is {words}")
@@ -113,34 +99,29 @@ def _mismatch(name: str, words: str) -> RejectedFileError:
 
 def _by_content(path: Path, name: str, head: bytes) -> tuple[Kind | None, str]:
     """The kind the bytes say, and what they hold in words; kind None with words for a kind that has no parser."""
-    if b"%PDF-" in head[:_PDF_HEADER_BYTES] and not _HTML_START.match(head):
+    if is_pdf(head):
         return "pdf", "a PDF"
-    for magic, words in _IMAGES:
-        if head.startswith(magic) and (magic != b"BM" or _is_bitmap(head)):
-            return "image", words
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image", "a WebP image"
+    if words := image_words(head):
+        return "image", words
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _by_entries(path, name)
     if head.startswith(_OLE):
         return None, _ole_words(path, name)
     if head.startswith(b"{\\rtf"):
         return None, "an RTF file; save it as .docx"
-    if _HTML_START.match(head):
+    if is_html(head):
         return "html", "HTML"
     return None, ""
-
-
-def _is_bitmap(head: bytes) -> bool:
-    """`BM` alone begins many a text; a bitmap's header has a known length at byte 14."""
-    return len(head) >= 18 and int.from_bytes(head[14:18], "little") in {12, 40, 52, 56, 64, 108, 124}
 
 
 def _by_entries(path: Path, name: str) -> tuple[Kind | None, str]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = set(archive.namelist())
-            mimetype = archive.read("mimetype")[:64] if "mimetype" in entries else b""
+            mimetype = b""
+            if "mimetype" in entries:
+                with archive.open("mimetype") as member:
+                    mimetype = member.read(64)  # whatever it inflates to
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError) as error:
         raise DamagedFileError(f"{name!r} is damaged: its ZIP directory cannot be read; get a complete copy") from error
     if mimetype.strip() == b"application/epub+zip" or "META-INF/container.xml" in entries:
@@ -174,13 +155,10 @@ def _ole_words(path: Path, name: str) -> str:
     return "an OLE file of an unknown program"
 
 
-def _is_headless_pdf(path: Path, head: bytes) -> bool:
-    """A PDF whose first bytes were cut off can be repaired: it still has objects in front and a trailer at the end."""
-    if not re.search(rb"\d+ \d+ obj\b", head[:_PDF_HEADER_BYTES]):
-        return False
+def _tail(path: Path) -> bytes:
     with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
-        return b"startxref" in file.read(_TAIL_BYTES)
+        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+        return file.read(TAIL_BYTES)
 
 
 def _by_name(name: str, claimed: Kind | None, head: bytes) -> Kind:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from kb_qa.elements import content_id
 from kb_qa.errors import EmptyFileError, LimitExceededError
 from kb_qa.settings import Settings
 
@@ -28,6 +29,11 @@ class Limits:
     def page_limit(self) -> float:
         """Seconds of processor time for one page: a bad one leaves time for the rest of its document."""
         return min(self.page_seconds, self.seconds / 4)
+
+    @property
+    def digest(self) -> str:
+        """Another one may mean another outcome for the same file."""
+        return content_id(*astuple(self))
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:

@@ -10,10 +10,10 @@ from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 
-from ingest.discover import display_name
 from ingest.markup import html_passages
 from ingest.passages import Passage
 from ingest.plain_text import decode, text_passages
+from kb_qa.file_names import display_name
 
 _NAMED = 10  # attachments that a flag names
 _NAME_LENGTH = 100

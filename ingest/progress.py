@@ -11,12 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ingest.discover import Discovery
 from ingest.pipeline import Outcome
 from kb_qa.command_line import terminal_language
 from kb_qa.rejections import rejection_in
 
-STYLES = {"ready": "green", "quarantined": "red", "skipped": "yellow"}
+STYLES = {"ready": "green", "quarantined": "red", "skipped": "yellow", "deleted": "yellow"}
 
 
 class IngestProgress:
@@ -25,6 +24,7 @@ class IngestProgress:
     def __init__(self, echo: Callable[[Outcome], None] | None = None) -> None:
         self._console = Console(stderr=True, highlight=False)
         self._echo = echo
+        self._paused = ""
         columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
         self._task = self._bar.add_task("files", total=None)
@@ -38,9 +38,14 @@ class IngestProgress:
     ) -> None:
         self._bar.stop()
 
-    def discovered(self, discovery: Discovery) -> None:
-        total = len(discovery.found) + len(discovery.rejected) + len(discovery.skipped)
+    def expect(self, total: int) -> None:
         self._bar.update(self._task, total=total)
+
+    def pause(self, reason: str) -> None:
+        """Says why the work waits, once; "" where it goes on."""
+        if reason and reason != self._paused:
+            self._console.print(f"[yellow]paused[/]      {escape(reason)}; it goes on by itself", soft_wrap=True)
+        self._paused = reason
 
     def report(self, outcome: Outcome) -> None:
         self._bar.advance(self._task)

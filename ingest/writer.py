@@ -1,55 +1,157 @@
-"""The one writer of a knowledge base: the pipeline's parts, opened under the ingest lock and closed again."""
+"""What the one writer of a knowledge base works with, opened under the ingest lock, and what it does for each job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from ingest.captions import Captions
 from ingest.children import ParserPool
+from ingest.discover import Discovery, discover, received
 from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
-from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
 from kb_qa.answer_models import open_describer
+from kb_qa.blobs import upload_place
 from kb_qa.counters import Counters
-from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
+from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder, forget_texts
+from kb_qa.errors import InputError, NotFoundError
+from kb_qa.guardrails.labels import Aliases
 from kb_qa.ledger import Ledger
-from kb_qa.locks import DirectoryLock
+from kb_qa.live_index import embedder_of
+from kb_qa.protocols import Embedder, Job
+from kb_qa.removal import Removal
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, embedder_of, make_visible, open_caption_pictures, policy_of_settings
+from kb_qa.wiring import CACHE, PICTURES, make_visible, open_caption_pictures, policy_of_settings
 
 
-def ingest_into(settings: Settings, paths: Sequence[Path], progress: IngestProgress) -> tuple[Outcome, ...]:
-    """Raises LockHeldError where another ingest writes, ReindexNeededError where another model made the index."""
-    aliases = policy_of_settings(settings).aliases
-    with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=True) as ledger:
-        ledger.remove_leftovers()
-        use_cache(settings.kb / CACHE)
-        model = embedder_of(settings)
-        ledger.set_embedder(model.id, model.dimension)
-        limits = Limits.from_settings(settings)
-        with (
-            CachedEmbedder(model, settings.kb / CACHE / FILE_NAME) as embedder,
-            ParserPool(limits=limits, workers=settings.parsers) as pool,
-            _open_captions(settings, ledger) as captions,
-        ):
-            pipeline = Ingest(
-                ledger=ledger,
-                embedder=embedder,
-                pool=SpreadingPool(pool, limits),
-                limits=limits,
-                publish=partial(make_visible, settings, ledger),
-                report=progress.report,
-                discovered=progress.discovered,
-                aliases=aliases,
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job as those who do it see it. `ledger` writes only as long as the job is theirs; `stop` raises to end it."""
+
+    job: Job
+    ledger: Ledger
+    expect: Callable[[int], None]  # so many files in all
+    settle: Callable[[Outcome], None]
+    stop: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What reading files takes: a model, and children."""
+
+    embedder: Embedder
+    pool: ParserPool
+    limits: Limits
+    aliases: Aliases
+
+
+@dataclass(slots=True)
+class Writer:
+    """Does jobs. Its parts open with the first one that needs them, and close when it does, or when it has `rested`."""
+
+    settings: Settings
+    parts: Parts | None = None
+    _opened: ExitStack = field(default_factory=ExitStack)
+
+    def do(self, task: Task) -> None:
+        """Raises InputError for a kind of job that nobody knows, and what doing it raises."""
+        if task.job.kind not in KINDS:
+            raise InputError(f"there is no job of the kind {task.job.kind!r}")
+        KINDS[task.job.kind](self, task)
+
+    def ingest(self, task: Task) -> None:
+        """Files and folders of this machine, and files that were handed in, which are gone afterwards."""
+        given = task.job.arguments
+        parts = self._read_with(task.ledger)
+        places = [
+            (upload_place(self.settings.kb, each["file"]), str(each["name"])) for each in given.get("uploads", ())
+        ]
+        found = received(places, limits=parts.limits)
+        if paths := [Path(path) for path in given.get("paths", ())]:
+            found = _both(found, discover(paths, limits=parts.limits))
+        with _open_captions(self.settings, task.ledger) as captions:
+            Ingest(
+                ledger=task.ledger,
+                embedder=parts.embedder,
+                pool=SpreadingPool(parts.pool, parts.limits),
+                limits=parts.limits,
+                publish=partial(make_visible, self.settings, task.ledger),
+                report=task.settle,
+                discovered=lambda discovery: task.expect(discovery.count),
+                aliases=parts.aliases,
                 captions=captions,
-            )
-            return pipeline.run(paths)
+                stop=task.stop,
+                retry=bool(given.get("retry", False)),
+            ).run_on(found)
+        self.removal(task.ledger).sweep()
+        for place, _ in places:
+            place.unlink(missing_ok=True)
+
+    def delete(self, task: Task) -> None:
+        """Documents by their ids."""
+        ids = [str(each) for each in task.job.arguments.get("documents", ())]
+        task.expect(len(ids))
+        removal = self.removal(task.ledger)
+        for document_id in ids:
+            task.stop()
+            record = task.ledger.document(document_id)
+            outcome = Outcome(record.names[0] if record and record.names else "", document_id, key=document_id)
+            try:
+                removal.delete(document_id)
+            except NotFoundError as error:
+                task.settle(Outcome(outcome.path, document_id, "skipped", reason=str(error), key=document_id))
+            else:
+                task.settle(Outcome(outcome.path, document_id, "deleted", key=document_id))
+        make_visible(self.settings, task.ledger)
+        removal.sweep()
+
+    def removal(self, ledger: Ledger) -> Removal:
+        cache = self.settings.kb / CACHE / FILE_NAME
+        return Removal(ledger, partial(forget_texts, cache), partial(_forget_pictures, self.settings.kb / PICTURES))
+
+    def rest(self) -> None:
+        """Gives the memory of its parts back."""
+        self.parts = None
+        self._opened.close()
+
+    def _read_with(self, ledger: Ledger) -> Parts:
+        """The parts, which outlive the job. Raises ReindexNeededError where another model made the index."""
+        if self.parts is None:
+            use_cache(self.settings.kb / CACHE)
+            aliases = policy_of_settings(self.settings).aliases
+            model = embedder_of(self.settings)
+            limits = Limits.from_settings(self.settings)
+            with ExitStack() as opening:
+                embedder = opening.enter_context(CachedEmbedder(model, self.settings.kb / CACHE / FILE_NAME))
+                pool = opening.enter_context(ParserPool(limits=limits, workers=self.settings.parsers))
+                self._opened = opening.pop_all()
+            self.parts = Parts(embedder, pool, limits, aliases)
+        ledger.set_embedder(self.parts.embedder.id, self.parts.embedder.dimension)
+        return self.parts
+
+
+# What each kind of job is done by (`protocols.JobQueue` says what it is given).
+KINDS: Mapping[str, Callable[[Writer, Task], None]] = MappingProxyType(
+    {"ingest": Writer.ingest, "delete": Writer.delete}
+)
+
+
+def _both(first: Discovery, second: Discovery) -> Discovery:
+    return Discovery(first.found + second.found, first.rejected + second.rejected, first.skipped + second.skipped)
+
+
+def _forget_pictures(cache: Path, document_id: str) -> None:
+    from kb_qa.renderer import forget_pictures  # PyMuPDF loads only where it is needed
+
+    if cache.is_dir():
+        forget_pictures(cache, document_id)
 
 
 @contextmanager
@@ -58,6 +160,8 @@ def _open_captions(settings: Settings, ledger: Ledger) -> Iterator[Captions | No
     if not settings.captions:
         yield None
         return
-    describer = open_describer(settings, spending=SpendTable(ledger.database), meter=Counters())
+    # Money that was spent is written down also by who has lost its job.
+    spending = SpendTable(ledger.database.fenced(None))
+    describer = open_describer(settings, spending=spending, meter=Counters())
     with open_caption_pictures(settings, ledger) as pictures:
         yield Captions(ledger, pictures, describer, settings.captions_per_document)

@@ -14,7 +14,7 @@ import httpx
 from kb_qa.access_keys import AccessKeys, KeyScope
 from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
-from kb_qa.schema import Database
+from kb_qa.database import Database
 from kb_qa.service import create_app
 from kb_qa.service.parts import Operations
 from kb_qa.settings import Settings

@@ -18,7 +18,10 @@ from kb_qa.marks import MarkedClaim
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app
+from kb_qa.service.intake import Intake
+from kb_qa.service.received import Room
 from kb_qa.settings import Settings
+from kb_qa.testing import InMemoryJobs
 from kb_qa.testing.serving import serving
 
 DOCUMENT = "ab" * 32
@@ -100,12 +103,25 @@ class ScriptedLibrary:
     )
     answers: dict[str, Sequence[AnswerEvent]] = field(default_factory=dict)
     decided: list[Decision] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
+
+    def name(self) -> str:
+        return "in memory"
 
     def is_empty(self) -> bool:
         return not any(record.state == "ready" for record in self.documents())
 
     def documents(self) -> Sequence[DocumentRecord]:
         return self.records
+
+    def document(self, document_id: str) -> DocumentRecord | None:
+        return next((each for each in self.documents() if each.document_id == document_id), None)
+
+    def named(self, name: str) -> str | None:
+        return next((each.document_id for each in self.records if name in each.names), None)
+
+    def withdraw(self, document_id: str) -> None:
+        self.withdrawn.append(document_id)
 
     def page(self, document_id: str, number: int) -> Page | None:
         return self.page_sizes.get((document_id, number))
@@ -184,11 +200,21 @@ class CountingRenderer:
             raise self.problem
 
 
+def scripted_intake(kb: Path, library: ScriptedLibrary, jobs: InMemoryJobs | None = None, **changed: Any) -> Intake:
+    """Uploads below `kb`, of at most a megabyte; the worker is the test."""
+    limits = {"most_waiting": 5, "most_open": 3} | changed
+    return Intake(jobs or InMemoryJobs(), library, library.withdraw, Room(kb, most=1 << 20, keep_free=0), **limits)
+
+
 @contextmanager
 def served(
-    knowledge_base: Any, renderer: Any | None = None, settings: Settings | None = None, **config: Any
+    knowledge_base: Any,
+    renderer: Any | None = None,
+    settings: Settings | None = None,
+    intake: Intake | None = None,
+    **config: Any,
 ) -> Iterator[str]:
     """The base URL of a uvicorn of its own on a free port."""
-    app = create_app(knowledge_base, renderer or CountingRenderer(), settings or Settings())
+    app = create_app(knowledge_base, renderer or CountingRenderer(), settings or Settings(), intake=intake)
     with serving(app, log_config=None, **config) as base:
         yield base

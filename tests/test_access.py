@@ -17,8 +17,8 @@ from fastapi import FastAPI
 from kb_qa import remote
 from kb_qa.access_keys import AccessKeys
 from kb_qa.answers import Filters
+from kb_qa.database import Database
 from kb_qa.errors import InputError
-from kb_qa.schema import Database
 from kb_qa.service import create_app, key_ring
 from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import COOKIE, Caller, Sessions

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kb_qa.access_keys import AccessKeys, split_key
+from kb_qa.database import Database
 from kb_qa.errors import InputError, NotFoundError
-from kb_qa.schema import Database
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ import pytest
 from sqlalchemy import func, select
 
 from ingest.captions import REASONS, Captions, caption_id
+from ingest.handover import ingest_into
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from ingest.pipeline import PIPELINE, Ingest, Outcome
 from ingest.progress import IngestProgress
 from ingest.stored import parsed_document
-from ingest.writer import ingest_into
 from kb_qa.answers import AnswerEvent, Language
 from kb_qa.counters import Counters
 from kb_qa.elements import Element, ParsedDocument

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.discover import discover, display_name
+from ingest.discover import discover
 from ingest.kinds import kind_of
 from ingest.limits import Limits
 from kb_qa.errors import (
@@ -22,6 +22,7 @@ from kb_qa.errors import (
     NoDocumentsError,
     UnsupportedFileError,
 )
+from kb_qa.file_names import display_name
 
 LIMITS = Limits(max_file_mb=1)
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\nstartxref\n0\n%%EOF"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -20,6 +22,8 @@ from kb_qa.protocols import Vectors
 from kb_qa.publish import catch_up
 from kb_qa.testing import HashEmbedder
 from kb_qa.vectors import ChromaStore
+
+LIMITS = Limits()
 
 
 @dataclass(slots=True)
@@ -61,6 +65,17 @@ class CountingEmbedder:
         return HashEmbedder().embed_query(text)
 
 
+class Died(BaseException):
+    """Stands for the end of the process: what would clean up after an error does not come to it."""
+
+
+class MortalLedger(Ledger):
+    """Takes back no attempt, as a process that is gone does not."""
+
+    def count_attempt(self, version: int, by: int = 1) -> int:
+        return super().count_attempt(version, max(by, 0))
+
+
 @dataclass(slots=True)
 class Workshop:
     """A knowledge base in a folder, and a pipeline over it."""
@@ -76,16 +91,24 @@ class Workshop:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def ingest(self) -> dict[str, Outcome]:
+    def ingest(self, *, limits: Limits = LIMITS, retry: bool = False, stop_after: int = 10**9) -> dict[str, Outcome]:
+        asked = itertools.count()
+
+        def stop() -> None:
+            if next(asked) >= stop_after:
+                raise Died
+
         self.ledger.set_embedder(self.embedder.id, self.embedder.dimension)
         store = ChromaStore(self.folder / "kb" / "index", self.embedder.dimension)
         pipeline = Ingest(
             ledger=self.ledger,
             embedder=self.embedder,
             pool=self.pool,
-            limits=Limits(),
+            limits=limits,
             publish=lambda: catch_up(self.ledger, store),
             report=lambda outcome: None,
+            retry=retry,
+            stop=stop,
         )
         try:
             return {outcome.path: outcome for outcome in pipeline.run([self.folder / "in"])}
@@ -169,7 +192,7 @@ def test_a_cut_embedding_goes_on_where_it_was(workshop: Workshop) -> None:
 
 
 def test_a_crashed_parser_quarantines_its_file_alone(workshop: Workshop) -> None:
-    """The others go in; a later run tries the file again."""
+    """The others go in; a later run tries the file again only when it is asked to, or when other limits hold."""
     workshop.write("good.txt", "Parking costs 37 dollars.")
     workshop.write("poison.txt", "x")
     workshop.pool.failures["poison.txt"] = CrashedParserError("'poison.txt' crashed its parser 2 times (SIGSEGV)")
@@ -178,7 +201,66 @@ def test_a_crashed_parser_quarantines_its_file_alone(workshop: Workshop) -> None
     assert outcomes["good.txt"].state == "ready"
     assert {record.state for record in workshop.ledger.documents()} == {"ready", "quarantined"}
     workshop.pool.failures.clear()
-    assert workshop.ingest()["poison.txt"].state == "ready"
+    parsed = list(workshop.pool.parsed)
+    again = workshop.ingest()["poison.txt"]
+    assert (again.state, again.reason, again.code) == ("quarantined", outcomes["poison.txt"].reason, "parser_crashed")
+    assert workshop.pool.parsed == parsed
+    assert workshop.ingest(limits=Limits(seconds=1))["poison.txt"].state == "ready"
+
+
+def test_a_quarantined_file_is_retried_when_it_is_asked_for(workshop: Workshop) -> None:
+    """`--retry`: its attempts start over."""
+    workshop.write("poison.txt", "x")
+    workshop.pool.failures["poison.txt"] = CrashedParserError("'poison.txt' crashed its parser 2 times (SIGSEGV)")
+    workshop.ingest()
+    workshop.pool.failures.clear()
+    assert workshop.ingest(retry=True)["poison.txt"].state == "ready"
+    (version,) = workshop.ledger.versions_in("ready")
+    assert workshop.ledger.version(version).attempts == 1
+
+
+def test_a_file_that_ends_the_whole_process_takes_no_other_with_it(workshop: Workshop) -> None:
+    """Each run dies on it, with others on their way; at last it is read alone, and then the others go in without it."""
+    for name in ("a.txt", "b.txt", "poison.txt", "z.txt"):
+        workshop.write(name, f"{name} costs 37 dollars.")
+
+    @dataclass(slots=True)
+    class Dying(InlinePool):
+        def submit(self, original: Path, document_id: str, kind: Kind) -> Future[ParsedDocument]:
+            if original.name == "poison.txt":
+                raise Died
+            return InlinePool.submit(self, original, document_id, kind)
+
+    workshop.pool = Dying(workers=3)
+    outcomes: dict[str, Outcome] = {}
+    with MortalLedger.open(workshop.folder / "kb", create=False) as workshop.ledger:
+        for deaths in range(9):  # noqa: B007  counted
+            try:
+                outcomes = workshop.ingest()
+                break
+            except Died:
+                continue
+    assert deaths == 5
+    assert {name: outcome.state for name, outcome in outcomes.items()} == {
+        "a.txt": "ready",
+        "b.txt": "ready",
+        "poison.txt": "quarantined",
+        "z.txt": "ready",
+    }
+    assert "ended 5 times" in outcomes["poison.txt"].reason
+
+
+def test_a_run_that_is_told_to_end_counts_against_no_document(workshop: Workshop) -> None:
+    """It ends where it stands, and another one goes on; nothing was said of the files on their way."""
+    for number in range(6):
+        workshop.write(f"{number}.txt", f"Item {number} costs 37 dollars.")
+    with pytest.raises(Died):
+        workshop.ingest(stop_after=3)
+    with workshop.ledger.database.read() as connection:
+        assert set(connection.exec_driver_sql("SELECT attempts FROM versions").scalars()) <= {0, 1}
+        unfinished = "SELECT sum(attempts) FROM versions WHERE state <> 'indexing'"
+        assert connection.exec_driver_sql(unfinished).scalar() in (None, 0)
+    assert {outcome.state for outcome in workshop.ingest().values()} == {"ready"}
 
 
 def test_a_file_with_nothing_to_read_is_told(workshop: Workshop) -> None:
@@ -244,3 +326,12 @@ def test_a_file_that_vanishes_is_skipped(workshop: Workshop) -> None:
     workshop.pool = Removing()
     outcomes = workshop.ingest()
     assert {name: outcome.state for name, outcome in outcomes.items()} == {"a.txt": "ready", "b.txt": "skipped"}
+
+
+def test_a_document_without_a_date_has_that_of_its_file(workshop: Workshop) -> None:
+    """What a document says of itself counts before the time on disk; both are told."""
+    for name, text in (("a.md", "---\ndate: 2021-05-06\n---\nAlpha."), ("b.txt", "Beta.")):
+        os.utime(workshop.write(name, text), (1_710_000_000, 1_710_000_000))
+    workshop.ingest()
+    dates = {record.names[0]: (record.dated, record.dated_by) for record in workshop.ledger.documents()}
+    assert dates == {"a.md": ("2021-05-06", "published"), "b.txt": ("2024-03-09", "file")}

@@ -10,8 +10,8 @@ import pytest
 
 from kb_qa import session_table
 from kb_qa.answers import Filters, Turn
+from kb_qa.database import FILE_NAME
 from kb_qa.ledger import Ledger
-from kb_qa.schema import FILE_NAME
 
 
 def turn(text: str, **changed: object) -> Turn:

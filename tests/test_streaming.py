@@ -18,11 +18,13 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sse_starlette.sse import SendTimeoutError
+from starlette.types import Message
 
 from kb_qa.answers import AnswerEvent
 from kb_qa.errors import MissingIndexError, ModelError
 from kb_qa.service.encoding import one_line
-from kb_qa.service.streaming import encoded_events
+from kb_qa.service.streaming import Pace, encoded_events, event_stream
 from tests.scripted_service import (
     ANSWER,
     DOCUMENT,
@@ -321,8 +323,8 @@ def test_terminated_process_ends_its_streams_and_exits() -> None:
         process.wait()
 
 
-def wait_for(base: str) -> None:
-    deadline = time.monotonic() + 20
+def wait_for(base: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
     while True:
         try:
             httpx.get(f"{base}/healthz")
@@ -384,3 +386,101 @@ def test_many_streams_at_once_lose_and_mix_nothing() -> None:
     with served(ScriptedKnowledgeBase([*script])) as base:
         bodies = asyncio.run(all_of_them(base))
     assert all([frame[0] for frame in frames(body)] == list(range(1, 52)) for body in bodies)
+
+
+def test_e7_compression_never_holds_a_stream_back() -> None:
+    """E7: a client that takes gzip gets the first delta before the last is produced; other JSON is compressed."""
+    start, *rest = plain_answer()
+    library = ScriptedLibrary(answers={ANSWER: [*plain_answer("long " * 1000)]})
+    with served(ScriptedKnowledgeBase([start, rest[1], 0.8, *rest[2:]], library=library)) as base:
+        accepting = {"Accept-Encoding": "gzip, deflate, br"}
+        with httpx.stream("POST", f"{base}/v1/ask", json={"question": "?"}, headers=accepting) as response:
+            began = time.monotonic()
+            received, pieces = b"", response.iter_raw()
+            while b"event: delta" not in received:
+                received += next(pieces)
+            assert time.monotonic() - began < 0.5
+            assert b"event: end" not in received
+            assert "content-encoding" not in response.headers
+        stored = httpx.get(f"{base}/v1/answers/{ANSWER}", headers=accepting)
+        assert stored.headers["content-encoding"] == "gzip"
+        assert stored.json()["text"] == "long " * 1000
+        replay = httpx.get(f"{base}/v1/answers/{ANSWER}/events", headers=accepting)
+        assert "content-encoding" not in replay.headers
+
+
+def test_a_silent_stream_is_kept_alive_by_comments() -> None:
+    """Comments, which no client takes for an event, as long as there is nothing to tell."""
+    told = asyncio.run(sent_by(plain_answer()[0], 0.35, pace=Pace(ping=0.1)))
+    assert told.count(b": ping") == 3
+    assert [event for _, event, _ in frames(told.decode())][:1] == ["start"]
+
+
+def test_a_client_that_does_not_read_is_dropped() -> None:
+    """When nothing could be sent for the allowed time, the response ends and the answer's generator is closed."""
+    knowledge_base = ScriptedKnowledgeBase([*plain_answer(), 60.0])
+
+    async def unread() -> None:
+        async def send(message: Message) -> None:
+            if message.get("body"):
+                await asyncio.sleep(60)
+
+        began = time.monotonic()
+        with pytest.raises(SendTimeoutError):
+            await event_stream(knowledge_base.ask("?"), request_id="r", pace=Pace(send=0.2))(SCOPE, never, send)
+        assert time.monotonic() - began < 5
+        assert knowledge_base.closed.is_set()
+
+    asyncio.run(unread())
+
+
+SCOPE = {"type": "http", "method": "POST"}
+
+
+async def never() -> Message:
+    await asyncio.sleep(60)
+    raise AssertionError
+
+
+async def sent_by(*script: AnswerEvent | float, pace: Pace) -> bytes:
+    """What the response of a scripted answer sends."""
+    sent = []
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+
+    await event_stream(ScriptedKnowledgeBase([*script]).ask("?"), request_id="r", pace=pace)(SCOPE, never, send)
+    return b"".join(sent)
+
+
+def test_e9_a_question_is_no_part_of_an_address(caplog: pytest.LogCaptureFixture) -> None:
+    """E9: questions are taken from the body of a POST alone, and stand in no line of the log."""
+    secret = "whatisthesecretofnorthfell"
+    config = {"log_level": "info", "access_log": True}
+    with caplog.at_level(logging.INFO), served(ScriptedKnowledgeBase(), **config) as base:
+        assert ask(base, question=secret).status_code == 200
+        refused = httpx.get(f"{base}/v1/ask", params={"question": "q"})
+        assert refused.status_code == 405
+        assert httpx.post(f"{base}/v1/ask", params={"question": "q"}).status_code == 422
+    assert "/v1/ask" in caplog.text
+    assert secret not in caplog.text
+
+
+@pytest.mark.parametrize("read", [0, 1], ids=["before the first event", "after it"])
+def test_a_client_that_half_closes_has_left(read: int) -> None:
+    """A client that will send nothing more is taken for gone, as HTTP/1.1 clients that go on reading do not do so."""
+    start, *rest = plain_answer()
+    knowledge_base = ScriptedKnowledgeBase([*([start] if read else []), 60.0, *rest])
+    with served(knowledge_base) as base:
+        host, port = base.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(
+                f"POST /v1/ask HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n"
+                '{"question": "?"}'.encode()
+            )
+            assert knowledge_base.started.wait(5)
+            if read:
+                while b"event: start" not in client.recv(65_536):
+                    pass
+            client.shutdown(socket.SHUT_WR)
+            assert knowledge_base.closed.wait(1)

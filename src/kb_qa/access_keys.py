@@ -19,8 +19,9 @@ from typing import Final, Literal, get_args
 from sqlalchemy import Row, delete, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from kb_qa.database import Database
 from kb_qa.errors import InputError, NotFoundError
-from kb_qa.schema import Database, access_keys, key_tokens
+from kb_qa.schema import access_keys, key_tokens
 
 KeyScope = Literal["read", "write", "admin"]
 KEY_SCOPES: Final[tuple[KeyScope, ...]] = get_args(KeyScope)

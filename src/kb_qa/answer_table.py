@@ -9,8 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 
 from kb_qa.answers import AnswerEvent, Decision
+from kb_qa.database import Database
 from kb_qa.records import from_data, pack, to_data, unpack_all
-from kb_qa.schema import Database, answers, decisions
+from kb_qa.schema import answers, decisions
 
 
 class AnswerTable:

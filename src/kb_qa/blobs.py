@@ -6,15 +6,18 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from kb_qa.errors import NotFoundError
+from kb_qa.failpoints import failpoint
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 _PIECE = 1 << 20
+UPLOADS = "uploads"  # the folder of the knowledge base in which files wait for their job
 
 
 def digest_of(path: Path) -> str:
@@ -33,6 +36,7 @@ def store_blob(root: Path, source: Path) -> str:
     with _incoming(root) as (target, settle), source.open("rb") as file:
         while piece := file.read(_PIECE):
             digest.update(piece)
+            failpoint("blob.write")
             target.write(piece)
         document_id = digest.hexdigest()
         place = blob_place(root, document_id)
@@ -52,12 +56,23 @@ def _incoming(root: Path) -> Iterator[tuple[BinaryIO, Callable[[Path], None]]]:
             def settle(place: Path) -> None:
                 target.flush()
                 os.fsync(target.fileno())
+                failpoint("rename.before")
                 copy.replace(place)
+                failpoint("rename.after")
                 _sync_directory(place.parent)
 
             yield target, settle
     finally:
         copy.unlink(missing_ok=True)
+
+
+def upload_place(kb_dir: Path, token: str) -> Path:
+    """Where a service leaves the file of an ingest job (`protocols.JobQueue`), written through and then renamed to this
+    name. Raises NotFoundError for what is no token: 32 hexadecimal digits.
+    """
+    if not _TOKEN.fullmatch(token):
+        raise NotFoundError(f"no upload {token!r:.80}")
+    return kb_dir / UPLOADS / token
 
 
 def blob_place(root: Path, document_id: str) -> Path:
@@ -83,10 +98,16 @@ def keep_rendering(root: Path, document_id: str, data: bytes) -> None:
         settle(place)
 
 
-def remove_leftovers(root: Path) -> None:
-    """Deletes copies that a killed process left half done; only for the one ingest writer."""
+def remove_leftovers(root: Path, known: Container[str]) -> None:
+    """Deletes copies that a killed process left half done, or of which the ledger never heard; only for the one writer.
+
+    `known` are the ids of all documents.
+    """
     for leftover in root.glob(".incoming-*"):
         leftover.unlink(missing_ok=True)
+    for blob in root.glob("[0-9a-f][0-9a-f]/*"):
+        if f"{blob.parent.name}{blob.name.removesuffix('.pdf')}" not in known:
+            blob.unlink(missing_ok=True)
 
 
 def _sync_directory(path: Path) -> None:

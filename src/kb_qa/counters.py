@@ -21,6 +21,7 @@ COUNTED: Mapping[str, str] = {
     "stages": "How often each stage of a question ran.",
     "stage_seconds": "What the stages of questions took together.",
     "model_cache_misses": "Calls whose materials were to be read from the prompt cache and were not.",
+    "ingest_worker_deaths": "Ingest workers of this service that ended and were started again.",
 }
 Labels = tuple[tuple[str, str], ...]
 

@@ -21,12 +21,13 @@ import click
 from kb_qa.access_keys import AccessKeys
 from kb_qa.answer_models import chosen_model, connection_of, options_of
 from kb_qa.command_line import json_option, kb_option, settings_of
+from kb_qa.database import Database, wal_is_safe
 from kb_qa.embed import check_embedder
 from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
 from kb_qa.index_probe import probed
-from kb_qa.schema import Database, wal_is_safe
+from kb_qa.live_index import embedder_of
 from kb_qa.settings import Settings, is_loopback
-from kb_qa.wiring import INDEX, embedder_of, open_ledger, service_address
+from kb_qa.wiring import INDEX, open_ledger, service_address
 
 
 @dataclass(frozen=True, slots=True)

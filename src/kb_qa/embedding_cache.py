@@ -6,11 +6,11 @@ its text. Losing the file costs time only.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from kb_qa.protocols import Embedder, Vectors
-from kb_qa.records import well_formed
+from kb_qa.records import text_digest
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class CachedEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """As the embedder's own; a text that stands in `texts` twice is embedded once."""
-        digests = [hashlib.sha256(well_formed(text).encode()).digest() for text in texts]
+        digests = [text_digest(text) for text in texts]
         known = self._known(set(digests))
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if missing:
@@ -130,6 +130,21 @@ class CachedEmbedder:
         if self._file is not None:
             self._file.close()
         self._file = None
+
+
+def forget_texts(path: Path, digests: Collection[bytes]) -> None:
+    """Drops the vectors of these texts (`records.text_digest`), whatever model made them."""
+    file = _opened(path) if digests and path.is_file() else None
+    if file is None:
+        return
+    wanted = sorted(digests)
+    try:
+        with closing(file), file:
+            for start in range(0, len(wanted), _PART):
+                part = wanted[start : start + _PART]
+                file.execute(f"DELETE FROM embeddings WHERE digest IN ({', '.join('?' * len(part))})", part)
+    except sqlite3.Error as error:
+        _log.warning("%d embeddings stay until they are not met for long: %s", len(wanted), error)
 
 
 def _opened(path: Path) -> sqlite3.Connection | None:

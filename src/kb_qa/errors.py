@@ -19,8 +19,11 @@ KbQaError
 │   ├── MissingIndexError          nothing was ingested here
 │   ├── ReindexNeededError         the index was made with another embedding model
 │   ├── LockHeldError              another process holds the lock; names its pid
+│   ├── LostLeaseError             a job went to another worker, or its lease ran out: nothing more is written
 │   ├── DamagedIndexError          the vector index cannot be read; it is rebuilt from the ledger
-│   └── MissingDependencyError     an optional package is not installed
+│   ├── MissingDependencyError     an optional package is not installed
+│   └── BusyError                  as much is open as the settings allow; `retry_after` says when to come again
+│       └── NoRoomError            no room for another upload: its queue or the disk is full    429
 └── ModelError                     the language model failed; `retryable` says whether to try again   502
     ├── ModelRateLimitedError      429: too many requests or tokens
     ├── ModelOverloadedError       529, or an overload told mid-stream
@@ -52,10 +55,15 @@ class KbQaError(Exception):
 
 def exit_code_of(code: str) -> int:
     """The exit code that goes with an error's code, as an event or a response carries it."""
+    return kind_of_error(code).exit_code
+
+
+def kind_of_error(code: str) -> type[KbQaError]:
+    """The class of this code; KbQaError for one that is unknown."""
     kinds = [KbQaError]
     for kind in kinds:
         kinds += kind.__subclasses__()
-    return next((kind.exit_code for kind in kinds if kind.code == code), KbQaError.exit_code)
+    return next((kind for kind in kinds if kind.code == code), KbQaError)
 
 
 class InputError(KbQaError):
@@ -75,6 +83,10 @@ class InvalidRegionError(InputError):
 
 class NoDocumentsError(InputError):
     code = "no_documents"
+
+
+class ReadOnlyError(InputError):
+    code = "read_only"
 
 
 class TooManyRequestsError(InputError):
@@ -148,6 +160,11 @@ class LockHeldError(EnvironmentProblemError):
     retryable: bool = True
 
 
+class LostLeaseError(EnvironmentProblemError):
+    code = "lost_lease"
+    retryable: bool = True
+
+
 class DamagedIndexError(EnvironmentProblemError):
     code = "damaged_index"
     retryable: bool = True
@@ -155,6 +172,22 @@ class DamagedIndexError(EnvironmentProblemError):
 
 class MissingDependencyError(EnvironmentProblemError):
     code = "missing_dependency"
+
+
+class BusyError(EnvironmentProblemError):
+    """`retry_after` in seconds."""
+
+    code = "busy"
+    retryable: bool = True
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class NoRoomError(BusyError):
+    code = "no_room"
+    status = 429
 
 
 class ModelError(KbQaError):

@@ -13,7 +13,7 @@ import click
 
 from kb_qa.access_keys import KEY_SCOPES, AccessKey, AccessKeys, KeyScope
 from kb_qa.command_line import json_option, kb_option, settings_of
-from kb_qa.schema import Database
+from kb_qa.database import Database
 
 _DAY_SECONDS = 86400
 

@@ -11,6 +11,7 @@ import errno
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +23,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from kb_qa.arrows import (
     IllegalArrowError,
     drop_names,
+    has_versions,
     point_name,
     require_state,
     retire,
@@ -30,16 +32,32 @@ from kb_qa.arrows import (
 )
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
+from kb_qa.database import Database, disk_error
 from kb_qa.elements import Chunk, ParsedDocument
-from kb_qa.errors import NotFoundError
+from kb_qa.errors import InputError, NotFoundError
+from kb_qa.failpoints import failpoint
 from kb_qa.geometry import Page
-from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
-from kb_qa.job_table import JobTable, inserted_id
-from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, index_token, slices
-from kb_qa.protocols import Vectors
+from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
+from kb_qa.job_table import JobTable, fence_of, inserted_id
+from kb_qa.lexical_index import index_token
+from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, slices
+from kb_qa.protocols import Job, Vectors
 from kb_qa.records import from_data, to_data
-from kb_qa.schema import GONE, Database, chunks, disk_error, documents, elements, names, pages, vectors, versions
+from kb_qa.schema import (
+    GONE,
+    LEXICAL_COLUMNS,
+    chunks,
+    documents,
+    elements,
+    meta,
+    names,
+    pages,
+    vectors,
+    versions,
+)
 
+MOST_NAME = 1000
+_NOT_PARSED = frozenset({"received", "stored", "parsing", "quarantined"})
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
 
 
@@ -55,6 +73,10 @@ class VersionRecord:
     parser: str
     title: str
     flags: tuple[str, ...]
+    chunking: str
+    limits: str = ""
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +108,10 @@ class Ledger(LedgerIndex, CaptionTable):
         """Raises MissingIndexError where there is no ledger and none is to be made."""
         return cls(kb_dir, Database.open(kb_dir, create=create))
 
+    def held_by(self, job: Job) -> Ledger:
+        """This ledger for the worker that has the job: its writes raise LostLeaseError once it has it no more."""
+        return Ledger(self.kb_dir, self.database.fenced(fence_of(job)))
+
     def close(self) -> None:
         self.database.close()
 
@@ -96,6 +122,22 @@ class Ledger(LedgerIndex, CaptionTable):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def name(self) -> str:
+        """What the knowledge base is called, in any script; as its directory is where nobody named it."""
+        with self.database.read() as connection:
+            return str(
+                connection.execute(select(meta.c.value).where(meta.c.key == "name")).scalar()
+                or self.kb_dir.absolute().name
+            )
+
+    def set_name(self, name: str) -> None:
+        """Raises InputError for a name of nothing, with control characters, or of more than 1,000 characters."""
+        name = " ".join(name.split())
+        if not name or len(name) > MOST_NAME or not name.isprintable():
+            raise InputError(f"{name!r:.60} cannot name a knowledge base; give 1 to {MOST_NAME:,} printable characters")
+        with self.database.write() as connection:
+            put_meta(connection, "name", name)
 
     # Originals
 
@@ -116,8 +158,12 @@ class Ledger(LedgerIndex, CaptionTable):
         return path
 
     def remove_leftovers(self) -> None:
-        """Deletes half-copied originals of a killed process; only under the ingest lock."""
-        remove_leftovers(self._blobs)
+        """Deletes half-copied originals of a killed process, and those it knew nothing more of; only under the ingest
+        lock.
+        """
+        with self.database.read() as connection:
+            known = set(connection.execute(select(documents.c.id)).scalars())
+        remove_leftovers(self._blobs, known)
 
     @property
     def _blobs(self) -> Path:
@@ -136,7 +182,7 @@ class Ledger(LedgerIndex, CaptionTable):
             values = {"id": document_id, "size": size, "kind": kind, "created": now}
             connection.execute(upsert(documents).values(values).on_conflict_do_nothing())
             point_name(connection, folder=folder, name=name, document_id=document_id)
-            known = connection.execute(
+            found = connection.execute(
                 select(versions)
                 .where(
                     versions.c.document_id == document_id,
@@ -144,7 +190,12 @@ class Ledger(LedgerIndex, CaptionTable):
                     versions.c.state.not_in(GONE),
                 )
                 .order_by(versions.c.state == "ready", versions.c.id.desc())  # an unfinished one goes on
-            ).first()
+            ).all()
+            known = found[0] if found else None
+            if known is not None and found[-1].state == "ready" and known.state in _NOT_PARSED:
+                # A copy of the ready one's parse that was cut: it is copied again, the file is not parsed.
+                retire(connection, document_id, versions.c.id == known.id)
+                known = found[-1]
             if known is not None:
                 if known.state == "ready":
                     settle_names(connection, document_id)
@@ -165,11 +216,11 @@ class Ledger(LedgerIndex, CaptionTable):
                 _require_vectors(connection, version)
             take_arrow(connection, version, state, code="", reason="")
 
-    def count_attempt(self, version: int) -> int:
-        """One more failed attempt at parsing; how many there were."""
+    def count_attempt(self, version: int, by: int = 1) -> int:
+        """One more time that the version was taken up, or one less; how many there were."""
         with self.database.write() as connection:
             connection.execute(
-                update(versions).where(versions.c.id == version).values(attempts=versions.c.attempts + 1)
+                update(versions).where(versions.c.id == version).values(attempts=versions.c.attempts + by)
             )
             return int(connection.execute(select(versions.c.attempts).where(versions.c.id == version)).scalar_one())
 
@@ -185,7 +236,8 @@ class Ledger(LedgerIndex, CaptionTable):
         with self.database.write() as connection:
             told = {"parser": parsed.parser, "title": parsed.title, "flags": list(parsed.flags)}
             read = {"locale": facts.locale, "facts_reading": facts.reading}
-            take_arrow(connection, version, "parsed", **told, **read)
+            dated = {"dated": parsed.dated, "dated_by": parsed.dated_by}
+            take_arrow(connection, version, "parsed", **told, **read, **dated)
 
     def load_parse(self, version: int) -> ParsedDocument:
         """What `store_parse` stored, ready or not: chunking starts over without a second parse."""
@@ -200,12 +252,35 @@ class Ledger(LedgerIndex, CaptionTable):
                 .order_by(elements.c.order, elements.c.origin == "caption", elements.c.id)
             )
             found = tuple(element_of(row) for row in connection.execute(statement).mappings())
-        return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
+        return ParsedDocument(
+            page_values,
+            found,
+            record.parser,
+            record.title,
+            record.flags,
+            dated=record.dated,
+            dated_by=record.dated_by,
+        )
 
-    def store_chunks(self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]]) -> None:
-        """parsed → embedding, with all chunks and their index terms, row for row."""
-        if len(parts) != len(terms):
-            raise ValueError(f"{len(parts)} chunks and {len(terms)} lists of terms")
+    def store_chunks(  # noqa: PLR0913  (an argument a column)
+        self,
+        version: int,
+        parts: Sequence[Chunk],
+        terms: Sequence[Sequence[str]],
+        *,
+        titles: Sequence[Sequence[str]] = (),
+        labels: Sequence[Sequence[str]] = (),
+        sketches: Sequence[bytes] = (),
+        chunking: str = "",
+    ) -> None:
+        """parsed → embedding, with all chunks and their index terms, row for row.
+
+        `titles` are the terms of what stands above a chunk, `labels` those of a table's headers and row labels; no
+        lists at all for none. `sketches` are theirs where given; `chunking` names the code that made them.
+        """
+        columns = (terms, titles or [()] * len(parts), labels or [()] * len(parts))
+        if any(len(column) != len(parts) for column in columns):
+            raise ValueError(f"{len(parts)} chunks and {', '.join(str(len(each)) for each in columns)} lists of terms")
         self._clear_rows(version, "parsed", (chunks,))
         for start in range(0, len(parts), BATCH):
             stop = start + BATCH
@@ -213,12 +288,13 @@ class Ledger(LedgerIndex, CaptionTable):
                 require_state(connection, version, "parsed")
                 first = connection.execute(select(func.coalesce(func.max(chunks.c.row), 0) + 1)).scalar_one()
                 rows = [chunk_row(chunk, version) | {"row": first + i} for i, chunk in enumerate(parts[start:stop])]
+                for row, packed in zip_longest(rows, sketches[start:stop]):
+                    row["sketch"] = packed
                 connection.execute(insert(chunks), rows)
-                texts = (" ".join(filter(None, map(index_token, line))) for line in terms[start:stop])
-                indexed = [{"rowid": row["row"], "terms": text} for row, text in zip(rows, texts, strict=True)]
-                connection.execute(insert(LEXICAL), indexed)
+                lines = zip(rows, *(column[start:stop] for column in columns), strict=True)
+                connection.execute(insert(LEXICAL), [_index_row(row["row"], line) for row, *line in lines])
         with self.database.write() as connection:
-            take_arrow(connection, version, "embedding")
+            take_arrow(connection, version, "embedding", chunking=chunking)
 
     def chunks_to_embed(self, version: int, embedder: str = "") -> Sequence[Chunk]:
         """The version's chunks without a vector of this model (the index's own unless named), in order."""
@@ -249,26 +325,53 @@ class Ledger(LedgerIndex, CaptionTable):
             if made:
                 connection.execute(insert(vectors).prefix_with("OR REPLACE"), made)
 
-    def quarantine(self, version: int, code: str, reason: str) -> None:
+    def quarantine(self, version: int, code: str, reason: str, limits: str = "") -> None:
+        """`limits` names those that held: under others the file may be worth another try."""
         with self.database.write() as connection:
-            take_arrow(connection, version, "quarantined", code=code, reason=reason)
+            take_arrow(connection, version, "quarantined", code=code, reason=reason, limits=limits)
+
+    def release(self, version: int) -> None:
+        """quarantined → stored, with all its attempts before it."""
+        with self.database.write() as connection:
+            require_state(connection, version, "quarantined")
+            take_arrow(connection, version, "stored", code="", reason="", attempts=0)
 
     def drop_name(self, name: str, folder: str = "") -> Sequence[str]:
         """Forgets a name (its file is gone). The ids of documents that have no name left, for the caller to delete."""
         with self.database.write() as connection:
             return drop_names(connection, and_(names.c.folder == folder, names.c.name == name))
 
-    def delete(self, document_id: str) -> None:
-        """All versions of the document, its names and its original. Raises NotFoundError where there is nothing."""
+    def withdraw(self, document_id: str) -> None:
+        """All versions of the document and its names, in one moment: it is not seen any more, and `remove` may come.
+
+        Raises NotFoundError where there is nothing.
+        """
         with self.database.write() as connection:
             live = retire(connection, document_id)
             connection.execute(delete(names).where(names.c.document_id == document_id))
-        place = blob_place(self._blobs, document_id)
-        if not live and not place.is_file():
+        if not live and not blob_place(self._blobs, document_id).is_file():
             raise NotFoundError(f"no document {document_id!r}")
+
+    def remove(self, document_id: str) -> None:
+        """What is left of a document that no name means any more: its rows, its original, and at last itself.
+
+        In small steps, each of which may be the last one of this process: `unwanted` lists it until all is gone.
+        """
         self._purge_document(document_id)
+        place = blob_place(self._blobs, document_id)
+        failpoint("delete.before")
         rendering_place(place).unlink(missing_ok=True)
         place.unlink(missing_ok=True)
+        failpoint("delete.after")
+        with self.database.write() as connection:
+            gone = versions.c.document_id == document_id, versions.c.state == "deleted"
+            connection.execute(delete(versions).where(*gone))
+            connection.execute(delete(documents).where(documents.c.id == document_id, not_(has_versions())))
+
+    def delete(self, document_id: str) -> None:
+        """`withdraw` and `remove`. Raises NotFoundError where there is nothing."""
+        self.withdraw(document_id)
+        self.remove(document_id)
 
     # What stands in the ledger
 
@@ -288,6 +391,10 @@ class Ledger(LedgerIndex, CaptionTable):
             parser=row.parser,
             title=row.title,
             flags=tuple(row.flags),
+            limits=row.limits,
+            dated=row.dated,
+            dated_by=row.dated_by,
+            chunking=row.chunking,
         )
 
     def counts(self, version: int) -> VersionCounts:
@@ -317,6 +424,11 @@ class Ledger(LedgerIndex, CaptionTable):
             gone = connection.execute(statement).scalars().all()
         for version in gone:
             self._purge_version(version)
+
+
+def _index_row(row: int, columns: Sequence[Sequence[str]]) -> dict[str, Any]:
+    texts = (" ".join(filter(None, map(index_token, terms))) for terms in columns)
+    return {"rowid": row, **dict(zip(LEXICAL_COLUMNS, texts, strict=True))}
 
 
 def _require_vectors(connection: Connection, version: int) -> None:

@@ -3,42 +3,55 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
-    Float,
     RowMapping,
     Select,
     and_,
     bindparam,
     exists,
     func,
-    literal_column,
     select,
-    text,
 )
 
 from kb_qa.answer_table import AnswerTable
+from kb_qa.answers import EVERYTHING, Scope
+from kb_qa.database import Database
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
+from kb_qa.lexical_index import LexicalIndex
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
-from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
+from kb_qa.records import (
+    from_data,
+    pack,
+    pack_words,
+    text_digest,
+    to_data,
+    unpack,
+    unpack_all,
+    unpack_words,
+    well_formed,
+)
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
+from kb_qa.sketch_table import SketchTable
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
 
-_NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
 
-
-class LedgerLibrary(AnswerTable, SessionTable):
+class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._lexical = LexicalIndex()
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
@@ -59,23 +72,32 @@ class LedgerLibrary(AnswerTable, SessionTable):
         found = self.chunks(ids)
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first; the score is the negated BM25."""
-        query = match_query(terms)
-        if not query or k < 1:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first; the score is BM25.
+
+        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
+        """
+        if k < 1:
             return ()
-        rank = literal_column("bm25(lexical)", Float)
-        statement = (
-            _ready(select(chunks.c.id, rank.label("rank")), chunks.c.version_id)
-            .join(text("lexical"), literal_column("lexical.rowid") == chunks.c.row)
-            .where(text("lexical MATCH :query").bindparams(query=query))
-            .order_by(rank, chunks.c.document_id, chunks.c.ordinal)
-            .limit(k)
-        )
-        if document_ids:
-            statement = statement.where(chunks.c.document_id.in_(document_ids))
         with self.database.read() as connection:
-            return [LexicalMatch(row.id, -row.rank) for row in connection.execute(statement)]
+            best = dict(self._lexical.best(connection, terms, k, scope, phrases))
+            statement = _ready(
+                select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
+            )
+            found = [
+                row
+                for start in range(0, len(best), SLICE)
+                for row in connection.execute(statement.where(chunks.c.row.in_([*best][start : start + SLICE])))
+            ]
+        found.sort(key=lambda row: (-best[row.row], row.document_id, row.ordinal))
+        return tuple(LexicalMatch(row.id, best[row.row]) for row in found)
 
     def element(self, element_id: str) -> Element | None:
         statement = _ready(select(elements, versions.c.document_id), elements.c.version_id)
@@ -114,19 +136,27 @@ class LedgerLibrary(AnswerTable, SessionTable):
 
     def documents(self) -> Sequence[DocumentRecord]:
         """Every document that has a version, ready or not; its state is that of the ready one, else of the latest."""
-        page_count = select(func.count()).where(pages.c.version_id == versions.c.id).scalar_subquery()
-        chunk_count = select(func.count()).where(chunks.c.version_id == versions.c.id).scalar_subquery()
-        statement = (
-            select(versions, documents.c.size, page_count.label("pages"), chunk_count.label("chunks"))
-            .join(documents, documents.c.id == versions.c.document_id)
-            .where(versions.c.state.not_in(GONE))
-            .order_by(versions.c.state == "ready", versions.c.id)
-        )
         with self.database.read() as connection:
-            rows = {row["document_id"]: row for row in connection.execute(statement).mappings()}  # the last one stays
+            rows = {row["document_id"]: row for row in connection.execute(_RECORDS).mappings()}  # the last one stays
             known = _all_names(connection)
         records = [_document_record(row, known.get(document_id, ())) for document_id, row in rows.items()]
         return sorted(records, key=lambda record: (record.names, record.document_id))
+
+    def document(self, document_id: str) -> DocumentRecord | None:
+        """As `documents` lists it; None where there is none of this id."""
+        own = names.c.document_id == well_formed(document_id)
+        with self.database.read() as connection:
+            statement = _RECORDS.where(versions.c.document_id == well_formed(document_id))
+            rows = connection.execute(statement).mappings().all()
+            known = _all_names(connection, own) if rows else {}
+        return _document_record(rows[-1], known.get(document_id, ())) if rows else None
+
+    def named(self, name: str, folder: str = "") -> str | None:
+        """The id of the document that this name means now."""
+        this_name = and_(names.c.folder == folder, names.c.name == well_formed(name), names.c.current)
+        with self.database.read() as connection:
+            found: str | None = connection.execute(select(names.c.document_id).where(this_name)).scalar()
+        return found
 
     def is_empty(self) -> bool:
         """Whether no document is ready."""
@@ -134,20 +164,26 @@ class LedgerLibrary(AnswerTable, SessionTable):
         with self.database.read() as connection:
             return not connection.execute(select(ready)).scalar_one()
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+    def resolve(
+        self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "", ready: bool = True
+    ) -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
 
-        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path.
+        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Of them, or
+        of all where neither is given, those dated within the days `since` and `until`. Without `ready`, also of those
+        on their way or quarantined, and by names that wait for them.
         """
+        which = versions.c.state == "ready" if ready else versions.c.state.not_in(GONE)
         wanted = {_name_key(name) for name in names}
         inside = _name_key(folder.strip("/"))
         found = []
         with self.database.read() as connection:
-            ready = (
-                connection.execute(select(versions.c.document_id).where(versions.c.state == "ready")).scalars().all()
-            )
-            known = _current_names(connection, ready)
-        for document_id in ready:
+            statement = select(versions.c.document_id).where(which, *_dated(since, until))
+            document_ids = connection.execute(statement).scalars().all()
+            if not wanted and not inside:
+                return sorted(document_ids) if since or until else []
+            known = _current_names(connection, document_ids, also_waiting=not ready)
+        for document_id in document_ids:
             paths = [_name_key(f"{home}/{name}") for home, name in known.get(document_id, ())]
             is_named = any(f"/{path}".endswith(f"/{name.lstrip('/')}") for path in paths for name in wanted)
             is_inside = bool(inside) and any(f"/{inside}/" in f"/{path}" for path in paths)
@@ -171,15 +207,11 @@ class LedgerLibrary(AnswerTable, SessionTable):
             yield from (_export_line(row) for row in rows)
 
 
-def match_query(terms: Iterable[str]) -> str:
-    """An FTS5 query for any of the terms, each quoted, so that nothing in them is an operator."""
-    tokens = dict.fromkeys(token for term in terms if (token := index_token(term)))
-    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
-
-
-def index_token(term: str) -> str:
-    """A term as one token of the lexical index; empty for one of spaces and controls alone."""
-    return _NOT_A_TOKEN.sub("\u2028", well_formed(term).strip("".join(map(chr, range(33))) + "\x7f"))
+def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:
+    if since:
+        yield versions.c.dated >= since
+    if until:
+        yield and_(versions.c.dated <= until, versions.c.dated != "")
 
 
 def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
@@ -190,14 +222,17 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "ordinal": chunk.ordinal,
         "source": chunk.source,
         "page": chunk.page,
+        "last_page": max((region.page for region in chunk.regions), default=None),
         "element_type": chunk.element_type,
         "category": chunk.category,
         "section": list(chunk.section),
         "prefix": chunk.prefix,
+        "context": chunk.context,
         "origin": chunk.origin,
         "confidence": chunk.confidence,
         "blocks": pack(chunk.blocks),
         "described_by": chunk.described_by,
+        "digest": text_digest(chunk.embedded_text),
     }
 
 
@@ -213,6 +248,7 @@ def chunk_of(row: RowMapping) -> Chunk:
         category=row["category"],
         section=tuple(row["section"]),
         prefix=row["prefix"],
+        context=row["context"],
         origin=cast(Origin, row["origin"]),
         confidence=row["confidence"],
         described_by=row["described_by"],
@@ -267,6 +303,17 @@ def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
     return statement.join(versions, and_(versions.c.id == version_id, versions.c.state == "ready"))
 
 
+_RECORDS = (
+    select(
+        versions,
+        documents.c.size,
+        select(func.count()).where(pages.c.version_id == versions.c.id).scalar_subquery().label("pages"),
+        select(func.count()).where(chunks.c.version_id == versions.c.id).scalar_subquery().label("chunks"),
+    )
+    .join(documents, documents.c.id == versions.c.document_id)
+    .where(versions.c.state.not_in(GONE))
+    .order_by(versions.c.state == "ready", versions.c.id)
+)
 # Built once: every picture asks for its page, and building the statement takes longer than running it.
 _PAGE = _ready(select(pages.c.page), pages.c.version_id).where(
     versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
@@ -280,19 +327,22 @@ def slices(values: Iterable[str]) -> Iterator[Sequence[str]]:
         yield distinct[start : start + SLICE]
 
 
-def _current_names(connection: Connection, document_ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+def _current_names(
+    connection: Connection, document_ids: Iterable[str], *, also_waiting: bool = False
+) -> dict[str, list[tuple[str, str]]]:
     """(folder, name) pairs by document, sorted."""
     found: dict[str, list[tuple[str, str]]] = {}
+    which = () if also_waiting else (names.c.current,)
     for part in slices(document_ids):
-        statement = select(names).where(names.c.document_id.in_(part), names.c.current)
+        statement = select(names).where(names.c.document_id.in_(part), *which)
         for row in connection.execute(statement.order_by(names.c.folder, names.c.name)):
             found.setdefault(row.document_id, []).append((row.folder, row.name))
     return found
 
 
-def _all_names(connection: Connection) -> dict[str, tuple[str, ...]]:
+def _all_names(connection: Connection, *which: ColumnElement[bool]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for row in connection.execute(select(names).order_by(names.c.folder, names.c.name)):
+    for row in connection.execute(select(names).where(*which).order_by(names.c.folder, names.c.name)):
         known = found.get(row.document_id, ())
         found[row.document_id] = known if row.name in known else (*known, row.name)
     return found
@@ -321,6 +371,8 @@ def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
         reason=row["reason"],
         code=row["code"],
         size=row["size"],
+        dated=row["dated"],
+        dated_by=row["dated_by"],
     )
 
 

@@ -32,6 +32,7 @@ class Holder:
     pid: int
     address: str = ""
     since: str = ""
+    takes_jobs: bool = False  # an ingest worker: what is to be ingested goes through its job table
 
 
 class DirectoryLock:
@@ -43,16 +44,17 @@ class DirectoryLock:
         self._lock = _file_lock(kb_dir, name)
         self._holder: Holder | None = None
 
-    def acquire(self, address: str = "") -> Self:
+    def acquire(self, address: str = "", *, takes_jobs: bool = False) -> Self:
         """Raises LockHeldError, naming the holder's process, within two seconds."""
         try:
             self.kb_dir.mkdir(parents=True, exist_ok=True)
+            require_free(self.kb_dir, self.name)
             self._lock.acquire(timeout=WAIT_SECONDS)
         except Timeout:
             raise LockHeldError(_told(self.kb_dir, self.name, holder(self.kb_dir, self.name))) from None
         except OSError as error:
             raise EnvironmentProblemError(f"{str(self.kb_dir)!r} cannot be locked: {error.strerror}") from error
-        self._tell(Holder(os.getpid(), address, datetime.now(UTC).isoformat(timespec="seconds")))
+        self._tell(Holder(os.getpid(), address, datetime.now(UTC).isoformat(timespec="seconds"), takes_jobs))
         return self
 
     def announce(self, address: str) -> None:
@@ -94,6 +96,13 @@ def holder(kb_dir: Path, name: LockName) -> Holder | None:
             return Holder(pid=0)
         time.sleep(0.02)
     return None
+
+
+def require_free(kb_dir: Path, name: LockName) -> None:
+    """Raises LockHeldError where a living process has said that it holds the lock: at once, whatever comes later."""
+    who = _read_notice(_notice(kb_dir, name))
+    if who is not None and _is_alive(who.pid) and _is_held(kb_dir, name):
+        raise LockHeldError(_told(kb_dir, name, who))
 
 
 def _is_held(kb_dir: Path, name: LockName) -> bool:

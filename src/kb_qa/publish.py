@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 
 from kb_qa.errors import DamagedIndexError
+from kb_qa.identity import called
 from kb_qa.protocols import IndexLedger, VectorIndex
 from kb_qa.records import metadata_of
 
@@ -27,6 +28,7 @@ def catch_up(ledger: IndexLedger, store: VectorIndex, told: Callable[[str], None
         told("")
     published = sum(_publish(ledger, store, version) for version in waiting)
     ledger.purge()
+    gather_names(ledger)
     if (seal := store.fingerprint()) != ledger.index_seal():
         ledger.seal_index(seal)
     return published
@@ -40,6 +42,12 @@ def rebuild(ledger: IndexLedger, store: VectorIndex) -> int:
     _check_count(store, sent)
     log.info("index rebuilt from the ledger: %d chunks", sent)
     return sent
+
+
+def gather_names(ledger: IndexLedger) -> None:
+    """Stores what each visible document is called, where that is not known yet; each document is read once for it."""
+    for version in ledger.uncalled():
+        ledger.store_called(version, called(ledger.outline(version)))
 
 
 def _publish(ledger: IndexLedger, store: VectorIndex, version: int) -> bool:

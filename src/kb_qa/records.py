@@ -6,6 +6,7 @@ have their default are left out, so a record written before a field existed stil
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import types
@@ -29,6 +30,11 @@ _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 def well_formed(text: str) -> str:
     """`text` with lone surrogates, which no UTF-8 can carry, replaced one for one: offsets stay right."""
     return text if text.isascii() else text.translate(_SURROGATES)
+
+
+def text_digest(text: str) -> bytes:
+    """SHA-256 of the text as UTF-8: by it a text is found again that was embedded before."""
+    return hashlib.sha256(well_formed(text).encode()).digest()
 
 
 def readable(text: str) -> str:
@@ -169,6 +175,7 @@ def metadata_of(chunk: Chunk) -> Flat:
     }
     if regions:
         flat["page"] = regions[0].page
+        flat["last_page"] = max(region.page for region in regions)
         if (bbox := regions[0].bbox) is not None:
             flat |= dict(zip(("x0", "y0", "x1", "y1"), bbox.as_tuple(), strict=True))
     if len(regions) > 1:

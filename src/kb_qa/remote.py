@@ -66,6 +66,8 @@ def _filters(filters: Filters) -> Mapping[str, Any]:
         "pages": list(filters.pages),
         "element_types": list(filters.element_types),
         "folder": filters.folder,
+        "since": filters.since,
+        "until": filters.until,
     }
 
 

@@ -154,6 +154,11 @@ class Renderer:
         return made
 
 
+def forget_pictures(cache: Path, document_id: str) -> None:
+    """As `Renderer.forget`, for a process that draws nothing; a renderer over the same folder counts its room anew."""
+    _KeptPictures(cache, 0).forget(document_id)
+
+
 def _key(picture: Picture) -> tuple[object, ...]:
     """What tells pictures of a document apart."""
     bbox = None if picture.bbox is None else picture.bbox.rounded().as_tuple()

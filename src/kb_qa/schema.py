@@ -1,22 +1,15 @@
-"""The ledger's tables, the states of a version, and the SQLite file they live in."""
+"""The ledger's tables and the states of a version."""
 
 from __future__ import annotations
 
-import errno
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from types import MappingProxyType
 
 from sqlalchemy import (
     JSON,
-    URL,
     Boolean,
     Column,
     Connection,
     Dialect,
-    Engine,
     Float,
     ForeignKey,
     Index,
@@ -26,17 +19,21 @@ from sqlalchemy import (
     Table,
     TypeDecorator,
     UnicodeText,
-    create_engine,
-    event,
 )
-from sqlalchemy.exc import DatabaseError, DBAPIError
-from sqlalchemy.pool import ConnectionPoolEntry
 
-from kb_qa.errors import EnvironmentProblemError, MissingIndexError
 from kb_qa.records import well_formed
 
-FILE_NAME = "ledger.sqlite3"
 SCHEMA_VERSION = 4
+# The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
+# exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.
+_PUNCTUATION = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())
+LEXICAL_COLUMNS = ("body", "titles", "labels")
+CREATE_LEXICAL = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5({}, tokenize = \"ascii tokenchars '{}'\")".format(
+        ", ".join(LEXICAL_COLUMNS), _PUNCTUATION.replace("'", "''").replace('"', '""')
+    )
+)
+
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -49,10 +46,25 @@ _ADDED = MappingProxyType(
             "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
         ),
-        4: (),  # only tables, which are made where they are missing
+        # The ledger cannot prepare terms: the old ones are found as text of the body until the version is chunked anew.
+        4: (
+            "ALTER TABLE versions ADD COLUMN limits TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE chunks ADD COLUMN digest BLOB",
+            "CREATE INDEX chunks_by_digest ON chunks (digest)",
+            "ALTER TABLE versions ADD COLUMN chunking TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE chunks ADD COLUMN context TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE lexical RENAME TO lexical_before",
+            CREATE_LEXICAL,
+            "INSERT INTO lexical (rowid, body) SELECT rowid, terms FROM lexical_before",
+            "DROP TABLE lexical_before",
+            "ALTER TABLE chunks ADD COLUMN last_page INTEGER",
+            "ALTER TABLE versions ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN dated_by TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN called JSON",
+            "ALTER TABLE chunks ADD COLUMN sketch BLOB",
+        ),
     }
 )
-BUSY_SECONDS = 30
 
 # Which arrows a version may take. `stored` is where a parse starts over, whatever it was interrupted in.
 ARROWS = MappingProxyType(
@@ -118,6 +130,11 @@ versions = Table(
     Column("flags", JSON, nullable=False, default=list),
     Column("locale", Text, nullable=False, default="", server_default=""),
     Column("facts_reading", Text, nullable=False, default="", server_default=""),
+    Column("limits", Text, nullable=False, default="", server_default=""),  # those under which it was quarantined
+    Column("dated", Text, nullable=False, default="", server_default=""),  # a day, `2024-03-31`
+    Column("dated_by", Text, nullable=False, default="", server_default=""),
+    Column("chunking", Text, nullable=False, default="", server_default=""),  # what made its chunks and index terms
+    Column("called", JSON(none_as_null=True)),  # what the document is called by itself; NULL: not gathered yet
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -162,16 +179,21 @@ chunks = Table(
     Column("ordinal", Integer, nullable=False),
     Column("source", Text, nullable=False),
     Column("page", Integer),
+    Column("last_page", Integer),  # NULL where the chunk has no pages, or was stored before there was this column
     Column("element_type", Text, nullable=False),
     Column("category", Text, nullable=False),
     Column("section", JSON, nullable=False),
     Column("prefix", Text, nullable=False),
+    Column("context", Text, nullable=False, default="", server_default=""),
     Column("origin", Text, nullable=False),
     Column("confidence", Float),
     Column("blocks", LargeBinary, nullable=False),
+    Column("sketch", LargeBinary),  # its terms as ranking compares them; NULL: not stored
     Column("described_by", Text, nullable=False, default="", server_default=""),
+    Column("digest", LargeBinary),  # of the embedded text, by which vectors are remembered; NULL before schema 4
 )
 Index("chunks_by_id", chunks.c.id)
+Index("chunks_by_digest", chunks.c.digest)
 Index("chunks_in_order", chunks.c.version_id, chunks.c.ordinal, unique=True)
 vectors = Table(
     "vectors",
@@ -195,6 +217,16 @@ jobs = Table(
     Column("created", Float, nullable=False),
     sqlite_autoincrement=True,
 )
+# What became of a job's files: each once, however often the job was taken up again.
+job_outcomes = Table(
+    "job_outcomes",
+    metadata,
+    Column("job_id", ForeignKey("jobs.id"), primary_key=True),
+    Column("n", Integer, primary_key=True),  # from 1, in the order in which they were settled
+    Column("key", Text, nullable=False),
+    Column("outcome", JSON, nullable=False),
+)
+Index("one_outcome", job_outcomes.c.job_id, job_outcomes.c.key, unique=True)
 answers = Table(
     "answers",
     metadata,
@@ -256,133 +288,12 @@ key_tokens = Table(
     Column("tokens", Integer, nullable=False),
 )
 
-# The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
-# exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.
-_PUNCTUATION = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())
-CREATE_LEXICAL = "CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(terms, tokenize = \"ascii tokenchars '{}'\")"
 
-
-def lexical_ddl() -> str:
-    quoted = _PUNCTUATION.replace("'", "''").replace('"', '""')
-    return CREATE_LEXICAL.format(quoted)
-
-
-def wal_is_safe(version: tuple[int, int, int]) -> bool:
-    """Whether this SQLite has the fix of the WAL-reset corruption: 3.51.3, or 3.50.7 and 3.44.6 of the older lines."""
-    return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51) or (3, 44, 6) <= version < (3, 45)
-
-
-class Database:
-    """The ledger's file. Connections come from a pool; any thread may read or write."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-
-    @classmethod
-    def open(cls, kb_dir: Path, *, create: bool) -> Database:
-        path = kb_dir / FILE_NAME
-        if not create and not path.is_file():
-            raise MissingIndexError(f"nothing was ingested in {str(kb_dir)!r}; run kb-qa ingest PATH --kb {kb_dir}")
-        try:
-            kb_dir.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise EnvironmentProblemError(f"{str(kb_dir)!r} cannot be made: {error.strerror}") from error
-        database = cls(_engine(path))
-        try:
-            database._prepare(path)
-        except BaseException:
-            database.close()
-            raise
-        return database
-
-    def close(self) -> None:
-        self.engine.dispose()
-
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """One moment of the ledger: all statements see the same rows."""
-        with _clear_errors(), self.engine.connect() as connection, connection.begin():
-            yield connection
-
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """One transaction that holds the write lock from its start, so that it never fails for having read first."""
-        with _clear_errors(), self.engine.connect() as connection:
-            connection = connection.execution_options(kb_qa_write=True)
-            with connection.begin():
-                yield connection
-
-    def _prepare(self, path: Path) -> None:
-        with self.read() as connection:
-            found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-        if found > SCHEMA_VERSION:
-            raise EnvironmentProblemError(
-                f"{str(path)!r} was made by a newer kb-qa (schema {found}, this one reads {SCHEMA_VERSION}); "
-                "upgrade kb-qa"
-            )
-        if found == SCHEMA_VERSION:
-            return
-        with self.write() as connection:
-            found = connection.exec_driver_sql(
-                "PRAGMA user_version"
-            ).scalar_one()  # another process may have been faster
-            for number in range(found + 1, SCHEMA_VERSION + 1) if found else ():
-                for statement in _ADDED[number]:
-                    connection.exec_driver_sql(statement)
-            metadata.create_all(connection)
-            connection.exec_driver_sql(lexical_ddl())
-            connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def _engine(path: Path) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}, pool_size=8, max_overflow=24
-    )
-
-    @event.listens_for(engine, "connect")
-    def configure(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None  # BEGIN is ours: the driver's own comes too late for a consistent read
-        mode = "WAL" if wal_is_safe(sqlite3.sqlite_version_info) else "TRUNCATE"
-        for pragma in (f"journal_mode = {mode}", "synchronous = FULL", "cache_spill = off", "foreign_keys = on"):
-            connection.execute(f"PRAGMA {pragma}").close()
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        write = connection.get_execution_options().get("kb_qa_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-    return engine
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    try:
-        yield
-    except DatabaseError as error:
-        raise _storage_error(error) from error
-
-
-def _storage_error(error: DBAPIError) -> Exception:
-    """A full disk, a busy or damaged file in a reader's words; anything else is a defect of ours and stays as it is."""
-    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-    told = {
-        sqlite3.SQLITE_FULL: ("the disk is full; make room and try again", True),
-        sqlite3.SQLITE_IOERR: ("the disk could not be read or written", True),
-        sqlite3.SQLITE_BUSY: (f"another process kept the ledger locked for {BUSY_SECONDS} seconds; try again", True),
-        sqlite3.SQLITE_READONLY: ("the ledger cannot be written: it is read-only", False),
-        sqlite3.SQLITE_CANTOPEN: ("the ledger cannot be opened; check the directory's permissions", False),
-        sqlite3.SQLITE_NOTADB: ("the ledger is not a database; restore it from a backup", False),
-        sqlite3.SQLITE_CORRUPT: ("the ledger is damaged; restore it from a backup", False),
-    }.get(code)
-    if told is None:
-        return error
-    problem = EnvironmentProblemError(f"{told[0]} ({error.orig})")
-    problem.retryable = told[1]
-    return problem
-
-
-def disk_error(error: OSError, what: str) -> EnvironmentProblemError:
-    """A failed write of a file as an error for a reader; worth another try where the disk was full."""
-    problem = EnvironmentProblemError(f"{what} could not be written: {error.strerror or error}")
-    problem.retryable = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    return problem
+def bring_up_to_date(connection: Connection, found: int) -> None:
+    """From the schema of this number (0: an empty file) to ours, in the caller's transaction."""
+    for number in range(found + 1, SCHEMA_VERSION + 1) if found else ():
+        for statement in _ADDED[number]:
+            connection.exec_driver_sql(statement)
+    metadata.create_all(connection)
+    connection.exec_driver_sql(CREATE_LEXICAL)
+    connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")

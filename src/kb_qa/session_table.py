@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from sqlalchemy import Row, delete, func, insert, select
 
 from kb_qa.answers import Filters, Turn
+from kb_qa.database import Database
 from kb_qa.records import from_data, to_data
-from kb_qa.schema import Database, turns
+from kb_qa.schema import turns
 
 KEPT_TURNS = 20  # of a session
 KEPT_SECONDS = 30 * 24 * 3600.0

@@ -71,6 +71,11 @@ class Settings:
     reranker: str = ""  # sentence-transformers CrossEncoder, NAME-OR-FOLDER; none where empty
     host: str = "127.0.0.1"
     port: int = 8000
+    max_answers: int = 200  # answers that are written at a time
+    max_waiting: int = 200  # questions that wait for their turn; more are sent away
+    max_uploads: int = 8  # uploads that are received at a time
+    max_jobs: int = 1000  # jobs of the ingest worker that wait
+    keep_free_mb: int = 1024  # of the disk, by uploads
     allowed_hosts: str = ""  # names beside localhost that the service answers to, parted by commas
     key: str = field(default="", repr=False)  # what `ask` and `search` send to a running service
     key_requests: int = 600  # a minute and key; 0 sets no limit
@@ -83,10 +88,12 @@ class Settings:
     log_format: str = "text"  # text | json
     top_k: int = 8  # materials of a context
     per_document: int = 3  # materials of one document, unless the reader chose it
+    context_tokens: int = 6000  # of all materials, estimated
     policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support
     policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
     policy_granularity: str = "unit"  # unit | answer: what one such figure takes with it
     trust_file_names: bool = False  # file names may stand in prompts
+    worker: bool = True  # `serve` runs an ingest worker
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document
     page_seconds: int = 90  # of processor time, a page, which alone is lost

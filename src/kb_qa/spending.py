@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
+from kb_qa.database import Database
 from kb_qa.index_ledger import put_meta
-from kb_qa.schema import Database, meta
+from kb_qa.schema import meta
 
 
 class SpendTable:

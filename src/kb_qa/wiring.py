@@ -6,24 +6,30 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb_qa.access_keys import AccessKeys
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
+from kb_qa.asked.concepts import concept_book
+from kb_qa.calibrate import is_stale, measured
 from kb_qa.counters import Counters
-from kb_qa.embed import check_embedder, open_embedder
+from kb_qa.embed import check_embedder
+from kb_qa.embedding_cache import FILE_NAME, forget_texts
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.policies import Policy, policy_of
 from kb_qa.job_table import job_states
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import LiveIndex, embedder_of
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
-from kb_qa.protocols import Embedder, RegionPictures
+from kb_qa.protocols import RegionPictures
 from kb_qa.publish import catch_up
+from kb_qa.removal import own_digests
 from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
@@ -53,10 +59,14 @@ def _to_nobody(reason: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenParts:
-    """What a process works with while it owns the index. `refresh` publishes what ingest left in the ledger since."""
+    """What a process works with while it owns the index. `refresh` publishes what ingest left in the ledger since;
+    after `withdraw` a document is not seen any more, and its texts are forgotten.
+    """
 
     knowledge_base: KnowledgeBase
+    ledger: Ledger
     refresh: Callable[[], int]
+    withdraw: Callable[[str], None]
     counters: Counters
     keys: AccessKeys
     job_states: Callable[[], Mapping[str, int]]
@@ -99,27 +109,44 @@ def open_parts(
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with _owned_index(settings, ledger, embedder.dimension, address, told) as store:
+        with owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
+            live = LiveIndex(
+                settings,
+                ledger,
+                store,
+                Retriever(embedder, store, ledger, reranker, concept_book(policy.aliases)),
+                told=told,
+            )
             knowledge_base = KnowledgeBase(
-                retriever=Retriever(embedder, store, ledger, reranker),
+                retriever=live,
                 library=ledger,
                 model=model,
                 original=ledger.blob_path,
                 top_k=settings.top_k,
                 per_document=settings.per_document,
+                context_tokens=settings.context_tokens,
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
                 stages=StageWatch(counters, tracer),
             )
+            calibrate(ledger, live.retriever)
             yield OpenParts(
                 knowledge_base,
-                refresh=lambda: refresh(ledger, store, told),
+                ledger,
+                refresh=partial(refresh, ledger, live),
+                withdraw=partial(_withdraw, settings, ledger),
                 counters=counters,
                 keys=AccessKeys(ledger.database),
                 job_states=lambda: job_states(ledger.database),
                 tracer=tracer,
             )
+
+
+def _withdraw(settings: Settings, ledger: Ledger, document_id: str) -> None:
+    # Its texts first: once the index owner has purged it, nothing knows which they were.
+    forget_texts(settings.kb / CACHE / FILE_NAME, own_digests(ledger, document_id))
+    ledger.withdraw(document_id)
 
 
 @contextmanager
@@ -144,28 +171,45 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while known is not None and not service_address(settings):
         try:
-            with _owned_index(settings, ledger, known[1], ""):
+            with owned_index(settings, ledger, known, ""):
                 return
         except LockHeldError:  # a command that asks, and then publishes as well; it may end before it sees the last
             if time.monotonic() > deadline:
                 return
 
 
-def refresh(ledger: Ledger, store: ChromaStore, told: Told = _to_nobody) -> int:
+def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
+    """Where a service owns the index, it publishes what was ingested about once a second."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while ledger.versions_in("indexing") and service_address(settings) and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def refresh(ledger: Ledger, live: LiveIndex) -> int:
     """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
-    if ledger.versions_in("indexing") or ledger.versions_in("deleting") or ledger.tombstones():
-        return catch_up(ledger, store, told)
-    return 0
+    before = live.retriever
+    published = live.refresh()
+    if published or live.retriever is not before:
+        calibrate(ledger, live.retriever)
+    return published
+
+
+def calibrate(ledger: Ledger, retriever: Retriever) -> None:
+    """Measures anew what is no evidence, where the index is notably another one than when that was measured."""
+    embedder, chunks = retriever.embedder.id, ledger.indexed_count()
+    if chunks and is_stale(ledger.unrelated(), embedder=embedder, chunks=chunks):
+        ledger.store_unrelated(measured(retriever, embedder=embedder, chunks=chunks))
 
 
 @contextmanager
-def _owned_index(
-    settings: Settings, ledger: Ledger, dimension: int, address: str, told: Told = _to_nobody
+def owned_index(
+    settings: Settings, ledger: Ledger, model: tuple[str, int], address: str, told: Told = _to_nobody
 ) -> Iterator[ChromaStore]:
+    """The index with the vectors of `model`, an id and a dimension, caught up with the ledger."""
     told("the index is being opened")
     with (
         DirectoryLock(settings.kb, "index").acquire(address),
-        closing(open_store(settings.kb / INDEX, dimension, ledger.index_seal())) as store,
+        closing(open_store(settings.kb / INDEX, model[1], ledger.index_seal(), model[0])) as store,
     ):
         catch_up(ledger, store, told)
         yield store
@@ -227,13 +271,3 @@ def policy_of_settings(settings: Settings) -> Policy:
         return policy_of(settings.policy, settings.policy_kinds, aliases, settings.policy_granularity)
     except ValueError as error:
         raise InputError(f"KB_QA_POLICY, KB_QA_POLICY_KINDS or KB_QA_POLICY_GRANULARITY: {error}") from error
-
-
-def embedder_of(settings: Settings) -> Embedder:
-    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
-    return open_embedder(
-        settings.embedder,
-        backend=settings.embedder_backend,
-        precision=settings.embedder_precision,
-        models=settings.models,
-    )

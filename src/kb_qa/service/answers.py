@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Header
 from starlette.responses import Response
 
+from kb_qa.answers import AnswerEvent
 from kb_qa.errors import InputError, MissingIndexError
 from kb_qa.figure_events import outcome_of_events
 from kb_qa.listing import hit_line
 from kb_qa.marks import answer_text
 from kb_qa.protocols import Library
+from kb_qa.service.admission import Place
 from kb_qa.service.encoding import AsciiJSONResponse
+from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.parts import CallerOf, RequestId, UsedParts
 from kb_qa.service.problems import shown_event
 from kb_qa.service.questions import AskBody, SearchBody
@@ -40,7 +45,23 @@ async def ask(body: AskBody, parts: UsedParts, caller: CallerOf, request_id: Req
         whole=body.whole or "",
     )
     counted = tallied(parts.counters, parts.limits.charged(caller, events))
-    return event_stream(parts.open_answers.followed(counted), request_id=request_id)
+    place = parts.admission.place()
+    stream = event_stream(_in_turn(parts.open_answers, place, counted), request_id=request_id)
+    stream.closed = place.leave_unused
+    return stream
+
+
+async def _in_turn(
+    open_answers: OpenAnswers, place: Place, events: AsyncGenerator[AnswerEvent]
+) -> AsyncGenerator[AnswerEvent]:
+    """A `queued` event for each position in line, then the answer's own events."""
+    async with aclosing(place.positions()) as positions:
+        async for position in positions:
+            yield AnswerEvent(0, "queued", {"position": position})
+    place.is_used = True
+    async with aclosing(open_answers.followed(events, ended=place.leave)) as followed:
+        async for event in followed:
+            yield event
 
 
 def _require_documents(library: Library) -> None:

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
 from kb_qa.counters import Counters
-from kb_qa.service import answers, citations, documents, exports, figures, health, highlighted, page, problems, sign_in
+from kb_qa.service import (
+    answers,
+    citations,
+    document_events,
+    documents,
+    exports,
+    figures,
+    health,
+    highlighted,
+    page,
+    problems,
+    sign_in,
+    uploads,
+)
 from kb_qa.service.access import AccessRim
+from kb_qa.service.admission import Admission
 from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import KeyRing
-from kb_qa.service.middleware import RequestRim, allowed_hosts
+from kb_qa.service.middleware import EncodedSlashes, RequestRim, allowed_hosts
+from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.openapi import described
 from kb_qa.service.parts import Operations, Parts
 from kb_qa.service.recording import Recorder
+from kb_qa.service.shutdown import RefusalAtShutdown
 from kb_qa.settings import is_loopback
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
     from kb_qa.renderer import Renderer
+    from kb_qa.service.intake import Intake
     from kb_qa.settings import Settings
+
+# An event stream is never held back to be compressed; pictures and originals are compressed already.
+NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/pdf", "application/octet-stream")
+SMALL = 1024  # bytes, not worth it
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
 
 
-def create_app(
+def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
     knowledge_base: KnowledgeBase,
     renderer: Renderer,
     settings: Settings,
@@ -35,27 +57,73 @@ def create_app(
     counters: Counters | None = None,
     operations: Operations | None = None,
     lifespan: Lifespan | None = None,
+    intake: Intake | None = None,
 ) -> FastAPI:
     """The service over parts that are open already; `lifespan` is where their owner closes them.
 
-    `counters` are what the parts count into, for `/metrics`. Keys are asked for once there is one, and always where
-    `settings.host` is no loopback address.
+    `counters` are what the parts count into, for `/metrics`; without `intake` it takes no documents. Keys are asked for
+    once there is one, and always where `settings.host` is no loopback address.
 
     Where `settings.host` is a loopback address, only requests to a loopback name are answered.
     """
-    # No interactive documentation: that page loads scripts from elsewhere.
-    app = FastAPI(title="kb-qa", docs_url=None, redoc_url=None, openapi_url="/openapi.json", lifespan=lifespan)
-    app.openapi = lambda: described(app)  # type: ignore[method-assign]
     counters = counters or Counters()
     operations = operations or Operations()
-    ring = KeyRing(operations.keys, settings.kb.resolve().name, always=not is_loopback(settings.host))
-    limits = KeyLimits(operations.keys, settings.key_requests, settings.key_streams, settings.key_tokens)
-    app.state.parts = Parts(knowledge_base, renderer, settings, counters, operations, ring, limits)
-    app.add_middleware(AccessRim, ring=ring, limits=limits)
-    hosts = allowed_hosts(settings.host, settings.allowed_hosts)
-    recorder = Recorder(counters, operations.audit, operations.tracer)
-    app.add_middleware(RequestRim, hosts=hosts, recorder=recorder)
+    parts = Parts(
+        knowledge_base,
+        renderer,
+        settings,
+        counters,
+        Admission(settings.max_answers, settings.max_waiting),
+        operations,
+        ring=KeyRing(operations.keys, settings.kb.resolve().name, always=not is_loopback(settings.host)),
+        limits=KeyLimits(operations.keys, settings.key_requests, settings.key_streams, settings.key_tokens),
+        intake=intake,
+    )
+    # No interactive documentation: that page loads scripts from elsewhere.
+    app = FastAPI(
+        title="kb-qa",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        lifespan=_closing(operations.open_answers, lifespan),
+    )
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    app.state.parts = parts
+    # From the inside out.
+    app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5, exclude_content_types=NOT_COMPRESSED)
+    app.add_middleware(EncodedSlashes)
+    app.add_middleware(AccessRim, ring=parts.ring, limits=parts.limits)
+    app.add_middleware(RefusalAtShutdown, shutdown=operations.shutdown)
+    app.add_middleware(
+        RequestRim,
+        hosts=allowed_hosts(settings.host, settings.allowed_hosts),
+        recorder=Recorder(counters, operations.audit, operations.tracer),
+    )
     problems.register(app)
-    for module in (answers, citations, documents, exports, figures, highlighted, health, page, sign_in):
+    for module in (
+        answers,
+        citations,
+        document_events,
+        documents,
+        uploads,
+        exports,
+        figures,
+        highlighted,
+        health,
+        page,
+        sign_in,
+    ):
         app.include_router(module.router)
     return app
+
+
+def _closing(open_answers: OpenAnswers, lifespan: Lifespan | None) -> Lifespan:
+    """The caller's lifespan, within which what is still being written is stored before its parts are closed."""
+
+    @asynccontextmanager
+    async def closing(app: FastAPI) -> AsyncGenerator[None]:
+        async with lifespan(app) if lifespan is not None else nullcontext():
+            yield
+            await open_answers.close()
+
+    return closing

@@ -18,7 +18,7 @@ from kb_qa.protocols import DocumentRecord, Library
 from kb_qa.quality_reasons import reason_in
 from kb_qa.rejections import rejection_in
 from kb_qa.service.encoding import AsciiJSONResponse
-from kb_qa.service.parts import UsedParts
+from kb_qa.service.parts import Parts, UsedParts
 from kb_qa.service.pictures import (
     DEFAULT_DPI,
     GONE,
@@ -32,6 +32,7 @@ from kb_qa.service.pictures import (
     parsed_marks,
     picture_response,
 )
+from kb_qa.signatures import HEAD_BYTES, media_type
 
 router = APIRouter(prefix="/v1/documents")
 
@@ -46,14 +47,19 @@ ORIGINAL_HEADERS: Final = {
 
 @router.get("")
 async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
-    records = await asyncio.to_thread(parts.knowledge_base.library.documents)
+    library = parts.knowledge_base.library
+    queued = await _queued(parts)  # first: what is taken up meanwhile is then in the ledger
+    stored, name = await asyncio.to_thread(lambda: (library.documents(), library.name()))
+    known = {record.document_id for record in stored}
+    records = [*stored, *(record for record in queued if record.document_id not in known)]
     lines = [_record_json(record, language) for record in records if record.state not in GONE]
-    return AsciiJSONResponse({"documents": lines}, headers=BY_LANGUAGE)
+    return AsciiJSONResponse({"name": name, "documents": lines}, headers=BY_LANGUAGE)
 
 
 @router.get("/{document_id}")
 async def one_document(document_id: str, parts: UsedParts, language: ReaderLanguage) -> Response:
-    record = await asyncio.to_thread(_record, parts.knowledge_base.library, document_id)
+    queued = [record for record in await _queued(parts) if record.document_id == document_id]
+    record = queued[0] if queued else await asyncio.to_thread(_record, parts.knowledge_base.library, document_id)
     return AsciiJSONResponse(_record_json(record, language), headers=BY_LANGUAGE)
 
 
@@ -61,9 +67,9 @@ async def one_document(document_id: str, parts: UsedParts, language: ReaderLangu
 async def original_file(document_id: str, parts: UsedParts) -> Response:
     record = await asyncio.to_thread(_record, parts.knowledge_base.library, document_id)
     path = await asyncio.to_thread(parts.knowledge_base.original, document_id)
-    media_type = await asyncio.to_thread(_media_type, path)
+    kind = await asyncio.to_thread(_media_type, path)
     name = attachment_name(record.names[0] if record.names else "")
-    return FileResponse(path, media_type=media_type, filename=name, headers=ORIGINAL_HEADERS)
+    return FileResponse(path, media_type=kind, filename=name, headers=ORIGINAL_HEADERS)
 
 
 @router.get("/{document_id}/pages/{number}.png")
@@ -100,12 +106,17 @@ async def region_picture(
     return await picture_response(parts, document_id, asked, language=language, if_none_match=if_none_match)
 
 
+async def _queued(parts: Parts) -> list[DocumentRecord]:
+    """Uploads that nobody has taken up yet: the ledger knows nothing of them."""
+    return [] if parts.intake is None else await asyncio.to_thread(parts.intake.queued)
+
+
 def _record(library: Library, document_id: str) -> DocumentRecord:
     wanted = checked_document_id(document_id)
-    for record in library.documents():
-        if record.document_id == wanted and record.state not in GONE:
-            return record
-    raise NotFoundError(NO_DOCUMENT)
+    record = library.document(wanted)
+    if record is None or record.state in GONE:
+        raise NotFoundError(NO_DOCUMENT)
+    return record
 
 
 def _record_json(record: DocumentRecord, language: Language) -> dict[str, object]:
@@ -119,7 +130,10 @@ def _record_json(record: DocumentRecord, language: Language) -> dict[str, object
         "flags": [reason_in(language, flag) for flag in record.flags],
         "reason": rejection_in(language, record.code, record.reason),
         "code": record.code,
+        "dated": record.dated,
+        "dated_by": record.dated_by,
         "size": record.size,
+        "events_url": f"/v1/documents/{record.document_id}/events",
         "file_url": f"/v1/documents/{record.document_id}/file",
     }
 
@@ -128,10 +142,10 @@ def _media_type(path: Path) -> str:
     """By content, never by name. Raises NotFoundError where the original is not there any more."""
     try:
         with path.open("rb") as file:
-            start = file.read(1024)
+            start = file.read(HEAD_BYTES)
     except OSError as error:
         raise NotFoundError("the original of this document is not there any more") from error
-    return "application/pdf" if b"%PDF-" in start else "application/octet-stream"
+    return media_type(start)
 
 
 def attachment_name(name: str) -> str:

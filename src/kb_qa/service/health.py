@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from kb_qa.errors import KbQaError
 from kb_qa.service.doorway import not_ready
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
@@ -17,8 +18,13 @@ router = APIRouter()
 
 
 @router.get("/healthz")
-async def alive() -> Response:
-    return AsciiJSONResponse({"status": "ok"})
+async def alive(parts: UsedParts) -> Response:
+    """Alive, whatever becomes of the ledger; and which knowledge base this is, where the ledger says it."""
+    try:
+        told = {"name": await asyncio.to_thread(parts.knowledge_base.library.name)}
+    except KbQaError:
+        told = {}
+    return AsciiJSONResponse({"status": "ok", **told})
 
 
 @router.get("/readyz")

@@ -13,7 +13,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from sse_starlette.sse import SendTimeoutError
 from starlette.datastructures import Headers, MutableHeaders
@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES: Final = 64 * 1024
 BODY_SECONDS: Final = 30.0
+DOCUMENTS: Final = "/v1/documents"
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -103,7 +104,7 @@ class RequestRim:
             response = problem_response(status, code="refused", message=message, request_id=outgoing.request_id)
             await response(scope, receive, outgoing)
             return
-        incoming = LimitedBody(receive) if scope["method"] == "POST" else receive
+        incoming = receive if scope["method"] in {"GET", "HEAD"} or _is_upload(scope) else LimitedBody(receive)
         await self._guarded(scope, incoming, outgoing)
 
     async def _guarded(self, scope: Scope, receive: Receive, send: _Outgoing) -> None:
@@ -117,6 +118,28 @@ class RequestRim:
                 raise
             response = problem_response(500, code="internal", message=INTERNAL_MESSAGE, request_id=send.request_id)
             await response(scope, receive, send)
+
+
+class EncodedSlashes:
+    """A slash that was percent-encoded belongs to the name of an upload, and is no part of a path."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "PUT":
+            folder, name = DOCUMENTS.encode() + b"/", scope.get("raw_path", b"").partition(b"?")[0]
+            if name.startswith(folder) and b"/" not in name.removeprefix(folder):
+                shown = unquote(name.removeprefix(folder).decode("latin-1")).replace("/", "\\")
+                scope = {**scope, "path": f"{DOCUMENTS}/{shown}"}
+        await self.app(scope, receive, send)
+
+
+def _is_upload(scope: Scope) -> bool:
+    """These bodies are counted and timed by the route, against other limits."""
+    if scope["method"] == "POST":
+        return bool(scope["path"] == DOCUMENTS)
+    return bool(scope["method"] == "PUT" and scope["path"].startswith(f"{DOCUMENTS}/"))
 
 
 @dataclass(slots=True)

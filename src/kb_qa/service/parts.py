@@ -11,10 +11,14 @@ from fastapi import Depends, Request
 from kb_qa.access_keys import AccessKeys
 from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
+from kb_qa.errors import ReadOnlyError
+from kb_qa.service.admission import Admission
+from kb_qa.service.intake import Intake
 from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import Caller, KeyRing
 from kb_qa.service.open_answers import OpenAnswers
 from kb_qa.service.readiness import Readiness
+from kb_qa.service.shutdown import Shutdown
 from kb_qa.tracing import Tracer
 
 if TYPE_CHECKING:
@@ -32,6 +36,8 @@ class Operations:
     tracer: Tracer | None = None
     readiness: Readiness = field(default_factory=Readiness)
     job_states: Callable[[], Mapping[str, int]] = dict
+    open_answers: OpenAnswers = field(default_factory=OpenAnswers)
+    shutdown: Shutdown = field(default_factory=Shutdown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,22 @@ class Parts:
     renderer: Renderer
     settings: Settings
     counters: Counters
+    admission: Admission
     operations: Operations
     ring: KeyRing
     limits: KeyLimits
-    open_answers: OpenAnswers = field(default_factory=OpenAnswers)
+    intake: Intake | None = None
+
+    @property
+    def open_answers(self) -> OpenAnswers:
+        return self.operations.open_answers
+
+
+def open_intake(parts: Parts) -> Intake:
+    """Raises ReadOnlyError where the service was opened without an ingest worker."""
+    if parts.intake is None:
+        raise ReadOnlyError("this service takes no documents; use kb-qa ingest")
+    return parts.intake
 
 
 # Asynchronous, though they wait for nothing: FastAPI takes a plain function to a thread, which costs more than they do.

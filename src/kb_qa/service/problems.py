@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from kb_qa.answers import AnswerEvent
-from kb_qa.errors import InputError, KbQaError, LimitExceededError, NotFoundError
+from kb_qa.errors import BusyError, InputError, KbQaError, LimitExceededError, NotFoundError
 from kb_qa.service.encoding import AsciiJSONResponse
 
 logger = logging.getLogger(__name__)
@@ -59,8 +59,11 @@ def shown_event(event: AnswerEvent) -> dict[str, object]:
     return {**event.data, "message": pathless(str(event.data.get("message", "")))}
 
 
-def stopping_data(request_id: str) -> dict[str, object]:
-    message = "The service is shutting down; the answer above is not complete. Ask again in a moment."
+ANSWER_STOPS = "The service is shutting down; the answer above is not complete. Ask again in a moment."
+WATCHING_STOPS = "The service is shutting down; the work on the document goes on when it is back."
+
+
+def stopping_data(request_id: str, message: str = ANSWER_STOPS) -> dict[str, object]:
     return _data("shutting_down", message, retryable=True, request_id=request_id)
 
 
@@ -81,7 +84,7 @@ def register(app: FastAPI) -> None:
 async def _typed(request: Request, error: Exception) -> Response:
     assert isinstance(error, KbQaError)
     request_id = request.state.request_id
-    if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+    if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, BusyError):
         logger.error("request %s failed: %s", request_id, error, exc_info=error)
     return typed_response(error, request_id)
 

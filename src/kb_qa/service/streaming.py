@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Final
 
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.types import Receive, Scope, Send
 
 from kb_qa.answers import AnswerEvent
 from kb_qa.errors import KbQaError
@@ -25,19 +27,42 @@ GRACE_SECONDS: Final = 5  # what a stream has at shutdown to say that it ends
 LAST_EVENTS: Final = frozenset({"end", "error"})
 
 
-def event_stream(events: AsyncGenerator[AnswerEvent], *, request_id: str) -> EventSourceResponse:
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds: between two heartbeats, until a client that does not read is dropped, and to say that a stream ends."""
+
+    ping: float = PING_SECONDS
+    send: float = SEND_SECONDS
+    grace: float = GRACE_SECONDS
+
+
+class OwningStream(EventSourceResponse):
+    """Calls `closed` when the response is over, also where its first event was never asked for."""
+
+    def __init__(self, frames: AsyncIterator[ServerSentEvent], stopping: anyio.Event, pace: Pace) -> None:
+        super().__init__(
+            frames,
+            ping=pace.ping,
+            send_timeout=pace.send,
+            shutdown_event=stopping,
+            shutdown_grace_period=pace.grace,
+        )
+        self.closed: Callable[[], None] = lambda: None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.closed()
+
+
+def event_stream(events: AsyncGenerator[AnswerEvent], *, request_id: str, pace: Pace = Pace()) -> OwningStream:
     """A response that owns `events`: however it ends, the generator is closed.
 
     The stream always ends with an `end` or an `error` event, whatever happens inside.
     """
     stopping = anyio.Event()
-    return EventSourceResponse(
-        encoded_events(events, stopping=stopping, request_id=request_id),
-        ping=PING_SECONDS,
-        send_timeout=SEND_SECONDS,
-        shutdown_event=stopping,
-        shutdown_grace_period=GRACE_SECONDS,
-    )
+    return OwningStream(encoded_events(events, stopping=stopping, request_id=request_id), stopping, pace)
 
 
 async def encoded_events(

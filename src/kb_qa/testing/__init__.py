@@ -2,6 +2,7 @@
 
 from kb_qa.testing.fakes import (
     HashEmbedder,
+    InMemoryJobs,
     InMemoryLibrary,
     InMemorySpending,
     InMemoryVectorStore,
@@ -26,6 +27,7 @@ from kb_qa.testing.replies import (
 __all__ = [
     "HashEmbedder",
     "HttpFault",
+    "InMemoryJobs",
     "InMemoryLibrary",
     "InMemorySpending",
     "InMemoryVectorStore",

@@ -19,7 +19,9 @@ function emptyAnswer() {
 }
 
 const RECEIVED = {
+  queued: (data) => { status(labels.queued(data.position)); },
   start: (data) => {
+    status(labels.working);
     answer.policy = String(data.policy ?? "strict");
     keepSession(data.session_id);
     showUnderstood(data);
@@ -238,7 +240,8 @@ function keepSession(id) {
 
 // What a follow-up question was taken for, so that a wrong guess is seen.
 function showUnderstood(data) {
-  const documents = Array.isArray(data.carried_documents) ? data.carried_documents.join(", ") : "";
+  const limits = Object.values(data.carried_filters ?? {}).map(String);
+  const documents = [...(data.carried_documents ?? []), ...limits].join(", ");
   const told = [data.standalone && labels.understood(data.standalone), documents && labels.stillIn(documents)];
   $("understood").textContent = told.filter(Boolean).join(" · ");
   $("understood").hidden = $("understood").textContent === "";
@@ -307,7 +310,8 @@ async function loadDocuments() {
   try {
     const response = await fetch("/v1/documents");
     if (!response.ok) throw new Error(String(response.status));
-    const { documents } = await response.json();
+    const { name, documents } = await response.json();
+    if (name) document.title = `${name} · kb-qa`;
     drawDocuments(documents);
     if (documents.some((item) => !RESTING.has(item.state))) setTimeout(loadDocuments, 3000);
   } catch {

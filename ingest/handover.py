@@ -1,0 +1,137 @@
+"""A command's job: done here where nobody else writes, else handed to the worker that does, and followed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ingest.pipeline import Outcome
+from ingest.progress import IngestProgress
+from ingest.worker import LEASE_SECONDS, Progress, open_worker
+from kb_qa.errors import InputError, KbQaError, LockHeldError, NotFoundError, kind_of_error
+from kb_qa.ledger import Ledger
+from kb_qa.locks import DirectoryLock, holder
+from kb_qa.settings import Settings
+from kb_qa.wiring import wait_until_visible
+
+POLL_SECONDS = 0.2
+PATIENCE_SECONDS = 5.0  # without a holder of the lock, after which a job that was handed over is done here
+_OUTCOME_FIELDS = frozenset(each.name for each in fields(Outcome))
+
+
+def ingest_into(
+    settings: Settings, paths: Sequence[Path], progress: IngestProgress, *, retry: bool = False
+) -> tuple[Outcome, ...]:
+    """What became of each file in these files and folders. Raises what `done_job` does."""
+    given = {"paths": [str(path.absolute()) for path in paths], "retry": retry}
+    return done_job(settings, "ingest", given, progress)
+
+
+def delete_from(settings: Settings, names: Sequence[str], progress: IngestProgress) -> tuple[Outcome, ...]:
+    """Deletes documents by id or name. Raises NotFoundError for a name that none has, InputError where several have it:
+    then nothing is deleted.
+    """
+    with Ledger.open(settings.kb, create=False) as ledger:
+        wanted = [_one_named(ledger, name) for name in names]
+    return done_job(settings, "delete", {"documents": list(dict.fromkeys(wanted))}, progress)
+
+
+def _one_named(ledger: Ledger, name: str) -> str:
+    found = ledger.resolve([name], ready=False)
+    if len(found) > 1:
+        raise InputError(f"{len(found)} documents are called {name!r}; give the id of one: {', '.join(found)}")
+    if not found:
+        raise NotFoundError(f"there is no document {name!r}")
+    return found[0]
+
+
+def done_job(
+    settings: Settings, kind: str, arguments: Mapping[str, Any], progress: IngestProgress
+) -> tuple[Outcome, ...]:
+    """What became of each file of the job, in the order in which they were settled.
+
+    Raises LockHeldError, within two seconds, where another process writes that takes no jobs; what the job raised;
+    ReindexNeededError where another model made the index.
+    """
+    with Ledger.open(settings.kb, create=True) as ledger:
+        order = _Order(settings, ledger, kind, arguments, progress)
+        order.carry_out()
+        wait_until_visible(settings, ledger)
+        return tuple(order.outcomes)
+
+
+@dataclass(slots=True)
+class _Order:
+    settings: Settings
+    ledger: Ledger
+    kind: str
+    arguments: Mapping[str, Any]
+    progress: IngestProgress
+    job_id: int = 0  # once it is in the table
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def carry_out(self) -> None:
+        while not self._is_over():
+            try:
+                with DirectoryLock(self.settings.kb, "ingest"):
+                    self._work()
+            except LockHeldError:
+                who = holder(self.settings.kb, "ingest")
+                if who is None:
+                    continue
+                if not who.takes_jobs:
+                    raise
+                self._follow()
+        self._raise_failure()
+
+    def _is_over(self) -> bool:
+        return bool(self.job_id) and self.ledger.jobs.get(self.job_id).is_over
+
+    def _enter(self) -> None:
+        self.job_id = self.job_id or self.ledger.jobs.add(self.kind, self.arguments)
+
+    def _work(self) -> None:
+        """Here, under the lock. What others left in the table waits for a worker."""
+        with open_worker(self.settings, self.ledger) as worker:
+            self._enter()
+            watched = Progress(self.progress.expect, self._settle, self.progress.pause)
+            while (job := self.ledger.jobs.claim(LEASE_SECONDS, self.job_id)) is not None:
+                try:
+                    worker.work_on(job, watched)
+                except KeyboardInterrupt:
+                    error = {"code": KbQaError.code, "message": "stopped by the user"}
+                    self.ledger.jobs.finish(job, "failed", {"error": error})
+                    raise
+
+    def _follow(self) -> None:
+        """Until the job is over, or nobody holds the lock any more."""
+        self._enter()
+        held = time.monotonic()
+        while time.monotonic() - held < PATIENCE_SECONDS:
+            job = self.ledger.jobs.get(self.job_id)
+            for line in self.ledger.jobs.outcomes(self.job_id, after=len(self.outcomes)):
+                self._settle(_outcome_of(line))
+            if job.report.get("total") is not None:
+                self.progress.expect(int(job.report["total"]))
+            self.progress.pause(str(job.report.get("paused", "")))
+            if job.is_over:
+                return
+            time.sleep(POLL_SECONDS)
+            if holder(self.settings.kb, "ingest") is not None:
+                held = time.monotonic()
+
+    def _settle(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self.progress.report(outcome)
+
+    def _raise_failure(self) -> None:
+        told = self.ledger.jobs.get(self.job_id).report.get("error")
+        if told is not None:
+            raise kind_of_error(str(told["code"]))(str(told["message"]))
+
+
+def _outcome_of(line: Mapping[str, Any]) -> Outcome:
+    return Outcome(**{name: value for name, value in line.items() if name in _OUTCOME_FIELDS})
