@@ -25,6 +25,9 @@ QUIET = (
     *("python_multipart", "uvicorn.access"),
 )
 
+# What our own lines may carry beside their words.
+TOLD = ("route", "status", "milliseconds", "key")
+
 
 def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
     """`level` is a name such as INFO; `form` is `json` or `text`. For the whole process, lines to standard error."""
@@ -32,7 +35,7 @@ def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
-        structlog.stdlib.ExtraAdder(allow=()),
+        structlog.stdlib.ExtraAdder(allow=TOLD),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         contentless_error,
     ]
