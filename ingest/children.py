@@ -20,7 +20,6 @@ import socket
 import sys
 import tempfile
 import threading
-import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -37,6 +36,7 @@ from ingest.page_watch import TOO_LONG
 from ingest.parse import Parse, parse_document
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import CrashedParserError, KbQaError, OverrunError
+from kb_qa.logs import places
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ _CLONE_NEWNET = 0x40000000
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What a child sends back: what it parsed, one of our errors, or the words and traceback of any other."""
+    """What a child sends back: what it parsed, one of our errors, or the words and places of any other."""
 
     pid: int
     parsed: Any = None
@@ -236,7 +236,8 @@ def _deliver(job: _Job, outcome: _Outcome) -> None:
     elif outcome.error is not None:
         job.fail(outcome.error)
     else:
-        _log.error("the parser failed on %r: %s\n%s", job.path.name, outcome.failure, outcome.trace)
+        kind = outcome.failure.partition(":")[0]  # without its words, which may be the document's
+        _log.error("the parser failed on %r: %s at %s", job.path.name, kind, outcome.trace)
         job.fail(CrashedParserError(f"the parser failed on {job.path.name!r}: {outcome.failure}"))
 
 
@@ -377,7 +378,7 @@ def _run(parse: Callable[..., Any], path: Path, document_id: str, kind: Kind, li
         return _Outcome(pid, error=OverrunError(f"{path.name!r} needs more than {limits.memory_mb} MB of memory"))
     except BaseException as error:  # noqa: BLE001  # the rim of one document, also for sys.exit; the parent logs it
         words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
-        return _Outcome(pid, failure=words, trace=traceback.format_exc(limit=20))
+        return _Outcome(pid, failure=words, trace="; ".join(places(error)))
     finally:
         _clear(Path.cwd())
 

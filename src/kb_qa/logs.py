@@ -78,7 +78,7 @@ def contentless_error(logger: WrappedLogger, method: str, event: EventDict) -> E
     error = sys.exc_info()[1] if given is True else given[1] if isinstance(given, tuple) else given
     if isinstance(error, BaseException):
         event["error"] = told(error)
-        event["where"] = [f"{_module(frame.filename)}:{frame.lineno} {frame.name}" for frame in _frames(error)]
+        event["where"] = places(error)
         cause = error.__cause__ or error.__context__
         if cause is not None:
             event["cause"] = told(cause)
@@ -95,8 +95,10 @@ def told(error: BaseException) -> str:
     return name
 
 
-def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    return list(traceback.extract_tb(error.__traceback__))[-12:]
+def places(error: BaseException) -> list[str]:
+    """The innermost dozen of the places that an error came through."""
+    frames = traceback.extract_tb(error.__traceback__)[-12:]
+    return [f"{_module(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _module(path: str) -> str:
