@@ -23,8 +23,9 @@ from kb_qa.elements import ParsedDocument
 from kb_qa.errors import CrashedParserError, KbQaError, RejectedFileError
 from kb_qa.guardrails.document_facts import document_locale_of, packed_facts, reading_of
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
-from kb_qa.ledger import Ledger, ParsedFacts, VersionRecord
+from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import Embedder
+from kb_qa.version_table import VersionRecord
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.database import Database
 from kb_qa.errors import LostLeaseError, NotFoundError
-from kb_qa.protocols import Job
+from kb_qa.jobs import Job
 from kb_qa.schema import job_outcomes, jobs
 
 KEPT_DAYS = 30.0  # what became of a job can be asked for so long

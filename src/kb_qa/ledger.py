@@ -39,9 +39,10 @@ from kb_qa.failpoints import failpoint
 from kb_qa.geometry import Page
 from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
 from kb_qa.job_table import JobTable, fence_of, inserted_id
+from kb_qa.jobs import Job
 from kb_qa.lexical_index import index_token
 from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, slices
-from kb_qa.protocols import Job, Vectors
+from kb_qa.protocols import Vectors
 from kb_qa.records import from_data, to_data
 from kb_qa.schema import (
     GONE,
@@ -55,35 +56,11 @@ from kb_qa.schema import (
     vectors,
     versions,
 )
+from kb_qa.version_table import VersionTable
 
 MOST_NAME = 1000
 _NOT_PARSED = frozenset({"received", "stored", "parsing", "quarantined"})
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRecord:
-    id: int
-    document_id: str
-    pipeline: str
-    state: str
-    attempts: int
-    code: str
-    reason: str
-    parser: str
-    title: str
-    flags: tuple[str, ...]
-    chunking: str
-    limits: str = ""
-    dated: str = ""
-    dated_by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class VersionCounts:
-    pages: int
-    elements: int
-    chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +72,7 @@ class ParsedFacts:
     packed: Mapping[str, bytes] = field(default_factory=dict)
 
 
-class Ledger(LedgerIndex, CaptionTable):
+class Ledger(LedgerIndex, CaptionTable, VersionTable):
     """Open once, close once. Reads and writes from any thread; one ingest writer at a time by `locks`."""
 
     def __init__(self, kb_dir: Path, database: Database) -> None:
@@ -372,45 +349,6 @@ class Ledger(LedgerIndex, CaptionTable):
         """`withdraw` and `remove`. Raises NotFoundError where there is nothing."""
         self.withdraw(document_id)
         self.remove(document_id)
-
-    # What stands in the ledger
-
-    def version(self, version: int) -> VersionRecord:
-        with self.database.read() as connection:
-            row = connection.execute(select(versions).where(versions.c.id == version)).first()
-        if row is None:
-            raise NotFoundError(f"no version {version}")
-        return VersionRecord(
-            id=row.id,
-            document_id=row.document_id,
-            pipeline=row.pipeline,
-            state=row.state,
-            attempts=row.attempts,
-            code=row.code,
-            reason=row.reason,
-            parser=row.parser,
-            title=row.title,
-            flags=tuple(row.flags),
-            limits=row.limits,
-            dated=row.dated,
-            dated_by=row.dated_by,
-            chunking=row.chunking,
-        )
-
-    def counts(self, version: int) -> VersionCounts:
-        """How much of the version is stored."""
-        with self.database.read() as connection:
-            tables = (pages, elements, chunks)
-            statements = [select(func.count()).where(rows.c.version_id == version) for rows in tables]
-            return VersionCounts(*(connection.execute(statement).scalar_one() for statement in statements))
-
-    def ready_version(self, document_id: str, pipeline: str) -> int | None:
-        """The visible version of this content, if this pipeline made it."""
-        statement = select(versions.c.id).where(
-            versions.c.document_id == document_id, is_of_pipeline(pipeline), versions.c.state == "ready"
-        )
-        with self.database.read() as connection:
-            return connection.execute(statement).scalar()
 
     def _insert_in(self, version: int, state: str, rows: Table, values: Sequence[dict[str, Any]]) -> None:
         for start in range(0, len(values), BATCH):

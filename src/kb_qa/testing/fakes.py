@@ -15,11 +15,11 @@ from kb_qa.answers import EVERYTHING, AnswerEvent, Context, Decision, ModelEvent
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
+from kb_qa.jobs import Job
 from kb_qa.protocols import (
     ChunkSketch,
     DocumentRecord,
     Identity,
-    Job,
     LexicalMatch,
     Metadata,
     Neighbour,
