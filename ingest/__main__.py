@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import shutil
 import signal
 import sys
@@ -31,6 +30,7 @@ from kb_qa.elements import ParsedDocument
 from kb_qa.errors import InputError, InvalidRegionError, MissingIndexError
 from kb_qa.geometry import parse_bbox
 from kb_qa.listing import element_line
+from kb_qa.logs import configure
 from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 from kb_qa.settings import Settings
@@ -130,11 +130,12 @@ def work_command(parent: int, kb: Path | None) -> None:
 
     `kb-qa serve` runs it by itself, and is its --parent: without it the worker ends.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    settings = settings_of(kb)
+    configure(level=settings.log_level.upper(), form=settings.log_format)
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    work(settings_of(kb), parent=parent, stopped=stopped)
+    work(settings, parent=parent, stopped=stopped)
 
 
 @main.command()

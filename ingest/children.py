@@ -17,7 +17,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -36,6 +35,7 @@ from ingest.parse import Parse, parse_document
 from kb_qa.database import FULL, disk_error
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import CrashedParserError, KbQaError, OverrunError
+from kb_qa.logs import places
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ _SCRATCH = "kb-qa-parsers-"
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What a child sends back: what it parsed, one of our errors, or the words and traceback of any other."""
+    """What a child sends back: what it parsed, one of our errors, or the words and places of any other."""
 
     pid: int
     parsed: Any = None
@@ -222,7 +222,8 @@ def _deliver(job: _Job, outcome: _Outcome) -> None:
     elif outcome.error is not None:
         job.fail(outcome.error)
     else:
-        _log.error("the parser failed on %r: %s\n%s", job.path.name, outcome.failure, outcome.trace)
+        kind = outcome.failure.partition(":")[0]  # without its words, which may be the document's
+        _log.error("the parser failed on %r: %s at %s", job.path.name, kind, outcome.trace)
         job.fail(CrashedParserError(f"the parser failed on {job.path.name!r}: {outcome.failure}"))
 
 
@@ -295,7 +296,7 @@ def _run(parse: Callable[..., Any], path: Path, document_id: str, kind: Kind, li
 
 def _failed(pid: int, error: BaseException) -> _Outcome:
     words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
-    return _Outcome(pid, failure=words, trace="".join(traceback.format_exception(error, limit=20)))
+    return _Outcome(pid, failure=words, trace="; ".join(places(error)))
 
 
 def _allow_processor_time(seconds: int) -> None:

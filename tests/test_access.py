@@ -41,7 +41,7 @@ GUARDED = [route for route in ROUTES if SCOPES.get(route) != "open"]
 
 def path_of(route: str, document_id: str = DOCUMENT) -> tuple[str, str]:
     method, path = route.split(" ")
-    return method, path.format(answer_id=ANSWER, document_id=document_id, number="1", n="1", name="a.pdf")
+    return method, path.format(answer_id=ANSWER, document_id=document_id, number="1", n="1", name="a.pdf", job_id="1")
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +124,13 @@ def test_g7_artefacts_of_a_deleted_document_are_gone(keyed: Keyed) -> None:
     given = {"params": {"bbox": "1,2,3,4"}}
     statuses = {keyed.ask(*path_of(route, NOTHING), key="admin", **given).status_code for route in routes}
     assert statuses == {404}
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a%2fb.pdf", "..%2f..%2fx", "%2f", "a%5cb"])
+def test_an_upload_needs_its_scope_whatever_its_name(name: str, keyed: Keyed) -> None:
+    """A slash in a name hides no route from the check."""
+    assert keyed.ask("PUT", f"/v1/documents/{name}", "read", content=b"x").status_code == 403
+    assert keyed.ask("PUT", f"/v1/documents/{name}", "write", content=b"x").status_code not in {401, 403}
 
 
 def test_open_routes_need_no_key(keyed: Keyed) -> None:

@@ -96,7 +96,7 @@ class TooManyRequestsError(InputError):
     status = 429
     retryable: bool = True
 
-    def __init__(self, message: str, *, retry_after: int) -> None:
+    def __init__(self, message: str, *, retry_after: int = 1) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 
@@ -180,7 +180,7 @@ class BusyError(EnvironmentProblemError):
     code = "busy"
     retryable: bool = True
 
-    def __init__(self, message: str, *, retry_after: int) -> None:
+    def __init__(self, message: str, *, retry_after: int = 1) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 

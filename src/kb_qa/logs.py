@@ -25,6 +25,9 @@ QUIET = (
     *("python_multipart", "uvicorn.access"),
 )
 
+# What our own lines may carry beside their words.
+TOLD = ("route", "status", "milliseconds", "key")
+
 
 def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
     """`level` is a name such as INFO; `form` is `json` or `text`. For the whole process, lines to standard error."""
@@ -32,7 +35,7 @@ def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
-        structlog.stdlib.ExtraAdder(allow=()),
+        structlog.stdlib.ExtraAdder(allow=TOLD),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         contentless_error,
     ]
@@ -75,7 +78,7 @@ def contentless_error(logger: WrappedLogger, method: str, event: EventDict) -> E
     error = sys.exc_info()[1] if given is True else given[1] if isinstance(given, tuple) else given
     if isinstance(error, BaseException):
         event["error"] = told(error)
-        event["where"] = [f"{_module(frame.filename)}:{frame.lineno} {frame.name}" for frame in _frames(error)]
+        event["where"] = places(error)
         cause = error.__cause__ or error.__context__
         if cause is not None:
             event["cause"] = told(cause)
@@ -92,8 +95,10 @@ def told(error: BaseException) -> str:
     return name
 
 
-def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    return list(traceback.extract_tb(error.__traceback__))[-12:]
+def places(error: BaseException) -> list[str]:
+    """The innermost dozen of the places that an error came through."""
+    frames = traceback.extract_tb(error.__traceback__)[-12:]
+    return [f"{_module(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _module(path: str) -> str:

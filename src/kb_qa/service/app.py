@@ -91,8 +91,8 @@ def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
     app.state.parts = parts
     # From the inside out.
     app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5, exclude_content_types=NOT_COMPRESSED)
-    app.add_middleware(EncodedSlashes)
     app.add_middleware(AccessRim, ring=parts.ring, limits=parts.limits)
+    app.add_middleware(EncodedSlashes)  # outside of it: which route is asked for is then the same for both
     app.add_middleware(RefusalAtShutdown, shutdown=operations.shutdown)
     app.add_middleware(
         RequestRim,

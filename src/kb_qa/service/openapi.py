@@ -21,11 +21,12 @@ _REF: Final = "#/components/schemas/{model}"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A response of status 200, or of `status` without a body. `problems` are the statuses that tell a Problem."""
+    """A response of `status` (204 has no body) or `or_status`. `problems` are the statuses that tell a Problem."""
 
     model: type[BaseModel] | None = None
     media_type: str = "application/json"
     status: str = "200"
+    or_status: str = ""
     problems: tuple[int, ...] = (404, 422)
     may_be_unchanged: bool = False  # 304
 
@@ -33,6 +34,8 @@ class Given:
 _PICTURE: Final = Given(media_type="image/png", problems=(404, 413, 415, 422), may_be_unchanged=True)
 _STREAM: Final = Given(responses.StreamedEvent, media_type="text/event-stream", problems=(404, 413, 422))
 _TEXT: Final = Given(media_type="text/plain; version=0.0.4; charset=utf-8", problems=())
+
+_UPLOAD: Final = (413, 415, 422, 429, 507)
 
 GIVEN: Final = MappingProxyType(
     {
@@ -54,6 +57,11 @@ GIVEN: Final = MappingProxyType(
         ),
         "GET /v1/decisions": Given(responses.Decisions, problems=()),
         "GET /v1/documents": Given(responses.Documents, problems=(422,)),
+        "POST /v1/documents": Given(responses.AcceptedForm, status="202", or_status="200", problems=_UPLOAD),
+        "PUT /v1/documents/{name}": Given(responses.Accepted, status="202", or_status="200", problems=_UPLOAD),
+        "DELETE /v1/documents/{document_id}": Given(responses.Deleting, status="202", problems=(404, 422)),
+        "GET /v1/documents/{document_id}/events": Given(responses.DocumentEvent, media_type="text/event-stream"),
+        "GET /v1/jobs/{job_id}": Given(responses.Job),
         "GET /v1/documents/{document_id}": Given(responses.Document),
         "GET /v1/documents/{document_id}/file": Given(media_type="application/octet-stream"),
         "GET /v1/documents/{document_id}/pages/{number}.png": _PICTURE,
@@ -96,10 +104,11 @@ def _operation(route: str, operation: dict[str, Any]) -> dict[str, Any]:
         told["304"] = {"description": "The same as by `If-None-Match`."}
     if route.endswith("/events"):
         told["204"] = {"description": "Nothing comes after `Last-Event-ID`."}
-    if given.status == "200":
-        told["200"] = _body("As asked.", given.media_type, given.model)
-    else:
-        told[given.status] = {"description": "Done."}
+    told["400"]["content"]["text/plain; charset=utf-8"] = {"schema": {"type": "string"}}  # what is no HTTP
+    for status in filter(None, (given.status, given.or_status)):
+        told[status] = _body("As asked.", given.media_type, given.model)
+    if given.status == "204":
+        told["204"] = {"description": "Done."}
     operation["responses"] = dict(sorted(told.items()))
     operation["x-scope"] = scope
     if scope != "open":

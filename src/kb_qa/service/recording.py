@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
-import structlog
-
 from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
 from kb_qa.service.scopes import Asked
 from kb_qa.tracing import Tracer
+
+log = logging.getLogger(__name__)
 
 # Asked for many times a minute by whatever watches the service.
 WATCHING: Final = frozenset({"GET /healthz", "GET /readyz", "GET /metrics"})
@@ -47,9 +47,8 @@ class Recorder:
         self.counters.add("http_requests", route=route, status=str(status))
         self.counters.add("http_seconds", seconds, route=route)
         level = logging.DEBUG if route in WATCHING else logging.INFO
-        structlog.stdlib.get_logger(__name__).log(
-            level, "request", route=route, status=status, milliseconds=round(seconds * 1000), key=who
-        )
+        told = {"route": route, "status": status, "milliseconds": round(seconds * 1000), "key": who}
+        log.log(level, "request", extra=told)
         if self.audit is not None and (asked is None or asked.scope != "open" or "session" in route):
             self.audit.write(
                 {

@@ -57,7 +57,56 @@ class Document(BaseModel):
     file_url: str
 
 
+class Accepted(BaseModel):
+    """An upload that is being read, or (without a job) one whose bytes are known already."""
+
+    document_id: str
+    name: str
+    job: int | None
+    state: str
+    events_url: str
+    replaces: str | None = Field(description="the document of the same name that answers until this one is ready")
+    message: str
+
+
+class Refused(BaseModel):
+    """A file of a form that was not taken; the others were."""
+
+    name: str
+    code: str
+    message: str
+
+
+class AcceptedForm(BaseModel):
+    documents: list[Accepted | Refused]
+
+
+class Deleting(BaseModel):
+    document_id: str
+    state: str
+    job: int | None
+
+
+class Job(BaseModel):
+    job: int
+    kind: str
+    state: str
+    total: int | None
+    done: int | None
+    paused: str | None
+    outcomes: list[dict[str, Any]]
+
+
+class DocumentEvent(BaseModel):
+    """One event of a document's way from upload to answer; `data` is JSON."""
+
+    id: str = Field(pattern="^[0-9]+$")
+    event: Literal["state", "end", "error"]
+    data: str = Field(json_schema_extra={"contentMediaType": "application/json"})
+
+
 class Documents(BaseModel):
+    name: str = Field(description="of the knowledge base")
     documents: list[Document]
 
 
