@@ -240,6 +240,15 @@ def test_a_version_is_invisible_until_it_is_published(ledger: Ledger) -> None:
     assert ledger.resolve(["REPORT.PDF"]) == [document_id]
 
 
+def test_a_page_has_all_that_was_read_of_it(ledger: Ledger) -> None:
+    """In reading order, of a version that is ready and no other."""
+    version = bring(ledger, "alpha")
+    assert ledger.page_texts(sha("alpha")) == {}
+    ledger.publish(version)
+    assert ledger.page_texts(sha("alpha")) == {1: "alpha 0\nalpha 1"}
+    assert ledger.page_texts(sha("beta")) == {}
+
+
 def test_what_was_parsed_comes_back_with_tables_and_odd_text(ledger: Ledger) -> None:
     """Tables, hidden text, NUL and lone surrogates are stored; only the surrogate is replaced, one for one."""
     version = receive(ledger, "x")

@@ -72,6 +72,22 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
         found = self.chunks(ids)
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
+    def page_texts(self, document_id: str) -> Mapping[int | None, str]:
+        """All that was read of each page, headers and footers too, but nothing hidden or written by a model.
+
+        None is the page of what has none; an element on several pages is said on each.
+        """
+        statement = _ready(select(elements.c.text, elements.c.regions), elements.c.version_id).where(
+            versions.c.document_id == document_id, elements.c.hidden == "", elements.c.origin != "caption"
+        )
+        texts: dict[int | None, list[str]] = {}
+        with self.database.read() as connection:
+            for row in connection.execute(statement.order_by(elements.c.order)):
+                pages_of: set[int | None] = {from_data(Region, region).page for region in row.regions}
+                for page in pages_of or {None}:
+                    texts.setdefault(page, []).append(row.text)
+        return {page: "\n".join(parts) for page, parts in texts.items()}
+
     def lexical(
         self,
         terms: Sequence[str],

@@ -204,6 +204,13 @@ class Library(Sessions, Protocol):
         """All of a document, in order."""
         ...
 
+    def page_texts(self, document_id: str) -> Mapping[int | None, str]:
+        """All that was read of each page, headers and footers too, but nothing hidden or written by a model.
+
+        None is the page of what has none; an element on several pages is said on each.
+        """
+        ...
+
     def lexical(
         self,
         terms: Sequence[str],
