@@ -23,8 +23,9 @@ from kb_qa.generate import model_events
 from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
+from kb_qa.meters import Stages
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval, Stages
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval
 from kb_qa.refuse import before_generation, message_language
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
