@@ -589,14 +589,18 @@ def test_many_ids_are_one_question(ledger: Ledger) -> None:
 
 
 def test_an_original_is_stored_once_under_its_hash(ledger: Ledger, tmp_path: Path) -> None:
-    """The copy is whole and under its digest; what is not a digest names no file."""
+    """The copy is whole and under its digest, and goes where no document is of it; what is not a digest names no file."""
     source = tmp_path / "x.pdf"
     source.write_bytes(b"%PDF-1.7 " * 400_000)
     document_id = ledger.store_blob(source)
     assert document_id == ledger.store_blob(source) == hashlib.sha256(source.read_bytes()).hexdigest()
-    assert ledger.blob_path(document_id).read_bytes() == source.read_bytes()
+    content = source.read_bytes()
+    ledger.receive(document_id, "x.pdf", size=source.stat().st_size, kind="pdf", pipeline=PIPELINE)
     (ledger.kb_dir / "blobs" / ".incoming-dead").write_bytes(b"half")
+    source.write_bytes(b"never received")
+    ledger.store_blob(source)
     ledger.remove_leftovers()
+    assert ledger.blob_path(document_id).read_bytes() == content
     assert [p for p in (ledger.kb_dir / "blobs").rglob("*") if p.is_file()] == [ledger.blob_path(document_id)]
     for wrong in ("../../etc/passwd", "", "f" * 63, document_id.upper(), "\x00" * 64):
         with pytest.raises(NotFoundError):
