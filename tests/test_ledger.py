@@ -589,7 +589,7 @@ def test_many_ids_are_one_question(ledger: Ledger) -> None:
 
 
 def test_an_original_is_stored_once_under_its_hash(ledger: Ledger, tmp_path: Path) -> None:
-    """The copy is whole and under its digest, and goes where no document is of it; what is not a digest names no file."""
+    """The copy is whole, under its digest, and goes where no document is of it; what is no digest names no file."""
     source = tmp_path / "x.pdf"
     source.write_bytes(b"%PDF-1.7 " * 400_000)
     document_id = ledger.store_blob(source)
