@@ -22,7 +22,7 @@ from kb_qa.generate import model_events
 from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
-from kb_qa.prompts import build_context
+from kb_qa.prompts import MOST_CAPTIONS, build_context
 from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
 from kb_qa.refuse import before_generation, message_language
 from kb_qa.retrieve import Retriever
@@ -31,8 +31,8 @@ from kb_qa.whole_document import about_whole, read_whole
 
 log = logging.getLogger(__name__)
 
-# Hits asked for: more than a context holds, because one document may not crowd it.
-CANDIDATES = 40
+# Hits asked for beyond what a context holds: descriptions of pictures among them take no place of print.
+SPARE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,12 @@ class KnowledgeBase:
         return await asyncio.to_thread(self._passages, question), instead
 
     def _passages(self, question: Question) -> Context:
-        found = self.retriever.find(question.text, k=CANDIDATES, filters=question.filters)
+        found = self.retriever.find(
+            question.text,
+            k=self.top_k + SPARE,
+            filters=question.filters,
+            per_document=self.per_document + MOST_CAPTIONS,
+        )
         if not found.hits:
             self._require_documents()
         return build_context(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kb_qa.answers import Filters, Hit
@@ -22,6 +23,8 @@ CANDIDATES = 60
 SHORTLIST = 100
 # A cross-encoder reads so many.
 RERANKED = 30
+# Of hits that named documents may take, so many are left to others.
+OTHERS = 2
 MOST_SKETCHED = 50_000  # some 40 MB
 
 # So sure is a document named that its passages crowd nobody out.
@@ -54,16 +57,22 @@ class Retriever:
         """At most k hits, best first. Raises NotFoundError where a filter names no document."""
         return self.find(question, k=k, filters=filters).hits
 
-    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
-        """What `retrieve` says, and which documents the question names."""
+    def find(self, question: str, *, k: int, filters: Filters = Filters(), per_document: int | None = None) -> Found:
+        """What `retrieve` says, and which documents the question names.
+
+        With `per_document`, no more hits of one document, unless it was chosen or named: chunks that a context has no
+        place for are not read.
+        """
         chosen = self._documents(filters)
         asked = read_question(question, self.book)
         named = self.named(asked)
         named = {each: sure for each, sure in named.items() if not chosen or each in chosen}
         found, sketches = self._found(asked, chosen, named)
         ranked = self._ranked(asked, found, sketches, named)
-        hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
         sure = frozenset(each for each, surely in named.items() if surely > SURE)
+        if per_document is not None and not filters.documents:
+            ranked = _thinned(ranked, sketches, per_document=per_document, named=sure, most_named=max(k - OTHERS, 1))
+        hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
         return Found(tuple(self._reranked(question, hits)[:k]), sure)
 
     def named(self, asked: Asked) -> Mapping[str, float]:
@@ -200,6 +209,26 @@ def fused(rankings: Iterable[Mapping[str, float]]) -> list[str]:
         for rank, chunk_id in enumerate(ranking, 1):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + 1 / (RANK_CONSTANT + rank)
     return sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
+
+
+def _thinned(
+    ranked: Sequence[tuple[str, Mapping[str, float]]],
+    sketches: Mapping[str, ChunkSketch],
+    *,
+    per_document: int,
+    named: Collection[str],
+    most_named: int,
+) -> list[tuple[str, Mapping[str, float]]]:
+    """At most so many of each document; of the named ones so many together that some of others are left."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for chunk_id, scores in ranked:
+        document_id = sketches[chunk_id].document_id
+        counted = "named" if document_id in named else document_id
+        seen[counted] += 1
+        if seen[counted] <= (most_named if document_id in named else per_document):
+            kept.append((chunk_id, scores))
+    return kept
 
 
 def _passes(chunk: Chunk, filters: Filters) -> bool:
