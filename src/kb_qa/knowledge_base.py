@@ -154,7 +154,7 @@ class KnowledgeBase:
 
     def _refused(self, question: Question, context: Context) -> Refusal | None:
         return before_generation(
-            question, context, identities=self.library.identities(), unrelated=self.library.unrelated()
+            question, context, identities=self.retriever.identities(), unrelated=self.library.unrelated()
         )
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:

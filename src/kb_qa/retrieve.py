@@ -12,7 +12,7 @@ from kb_qa.asked.naming import DocumentNames
 from kb_qa.asked.reading import Asked, read_question
 from kb_qa.elements import Chunk
 from kb_qa.errors import NotFoundError
-from kb_qa.protocols import ChunkSketch, Embedder, Library, Reranker, Vectors, VectorStore
+from kb_qa.protocols import ChunkSketch, Embedder, Identity, Library, Reranker, Vectors, VectorStore
 from kb_qa.ranking import FEATURES, Candidate, features_of, score
 from kb_qa.sketch import codes_in, sketch
 
@@ -77,13 +77,20 @@ class Retriever:
 
     def named(self, asked: Asked) -> Mapping[str, float]:
         """How surely the question names each document, 0..1; those that it does not name are left out."""
+        return self._names().named_by(asked)
+
+    def identities(self) -> Mapping[str, Identity]:
+        """What every visible document is called, by its id."""
+        return self._names().identities
+
+    def _names(self) -> DocumentNames:
         edition = self.library.edition()
         names = self._known.get(edition)
         if names is None:
             names = DocumentNames(self.library.identities())
             self._known.clear()
             self._known[edition] = names
-        return names.named_by(asked)
+        return names
 
     def _found(
         self, asked: Asked, chosen: Sequence[str], named: Mapping[str, float]
