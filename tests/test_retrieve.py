@@ -141,3 +141,15 @@ def test_a_page_that_is_asked_for_is_preferred() -> None:
     chunks = [make_chunk("Annual leave is ten days.", ordinal=n, page=page) for n, page in enumerate((3, 12, 13))]
     found = retriever(*chunks).retrieve("What does page 12 say of annual leave?", k=3)
     assert [hit.chunk.page for hit in found] == [12, 3, 13]
+
+
+def test_what_a_context_has_no_place_for_is_not_read() -> None:
+    """At most so many hits of one document; of a named one all but two, which are left to others."""
+    chunks = [make_chunk(f"Annual leave is {n} days.", ordinal=n, source="travel policy.md") for n in range(9)]
+    others = [make_chunk(f"Leave {n}", ordinal=n, document_id=OTHER, source="b7.md") for n in range(9)]
+    searched = retriever(*chunks, *others)
+    found = searched.find("annual leave days", k=9, per_document=2)
+    assert [hit.chunk.document_id == OTHER for hit in found.hits] == [False, False, True, True]
+    named = searched.find("annual leave days in the travel policy", k=8, per_document=2)
+    assert [hit.chunk.document_id == OTHER for hit in named.hits] == [False] * 6 + [True, True]
+    assert named.named == {chunks[0].document_id}

@@ -24,7 +24,7 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.meters import Stages
-from kb_qa.prompts import build_context
+from kb_qa.prompts import MOST_CAPTIONS, build_context
 from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval
 from kb_qa.refuse import before_generation, message_language
 from kb_qa.transcript import Transcript
@@ -32,8 +32,8 @@ from kb_qa.whole_document import about_whole, read_whole
 
 log = logging.getLogger(__name__)
 
-# Hits asked for: more than a context holds, because one document may not crowd it.
-CANDIDATES = 40
+# Hits asked for beyond what a context holds: descriptions of pictures among them take no place of print.
+SPARE = 8
 
 
 class _Untimed:
@@ -155,7 +155,12 @@ class KnowledgeBase:
 
     def _passages(self, question: Question) -> Context:
         with self.stages.timed("retrieve"):
-            found = self.retriever.find(question.text, k=CANDIDATES, filters=question.filters)
+            found = self.retriever.find(
+                question.text,
+                k=self.top_k + SPARE,
+                filters=question.filters,
+                per_document=self.per_document + MOST_CAPTIONS,
+            )
         if not found.hits:
             self._require_documents()
         with self.stages.timed("context"):
@@ -175,7 +180,7 @@ class KnowledgeBase:
 
     def _refused(self, question: Question, context: Context) -> Refusal | None:
         return before_generation(
-            question, context, identities=self.library.identities(), unrelated=self.library.unrelated()
+            question, context, identities=self.retriever.identities(), unrelated=self.library.unrelated()
         )
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:

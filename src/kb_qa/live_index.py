@@ -52,8 +52,8 @@ class LiveIndex:
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         return self.retriever.retrieve(question, k=k, filters=filters)
 
-    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
-        return self.retriever.find(question, k=k, filters=filters)
+    def find(self, question: str, *, k: int, filters: Filters = Filters(), per_document: int | None = None) -> Found:
+        return self.retriever.find(question, k=k, filters=filters, per_document=per_document)
 
     def refresh(self) -> int:
         """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second.

@@ -65,8 +65,8 @@ class Retrieval(Protocol):
         """At most k hits, best first. Blocking. Raises NotFoundError where the filters leave no document."""
         ...
 
-    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
-        """What `retrieve` says, and which documents the question names."""
+    def find(self, question: str, *, k: int, filters: Filters = Filters(), per_document: int | None = None) -> Found:
+        """What `retrieve` says, and which documents the question names; at most `per_document` hits of any other."""
         ...
 
 

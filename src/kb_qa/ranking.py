@@ -60,7 +60,7 @@ OTHER_NAME = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk as ranking sees it. `codes` are its sketch; `page` counts from 1."""
+    """A chunk as ranking sees it. `codes` are its sketch; `pages` count from 1."""
 
     id: str
     document_id: str
@@ -68,7 +68,6 @@ class Candidate:
     element_type: ElementType
     pages: tuple[int, ...]
     codes: Codes
-    origin: str = "text-layer"
 
 
 def score(features: Numbers) -> Numbers:

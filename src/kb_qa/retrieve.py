@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kb_qa.answers import Filters, Found, Hit, Scope
@@ -11,7 +12,7 @@ from kb_qa.asked.naming import DocumentNames
 from kb_qa.asked.reading import Asked, read_question
 from kb_qa.errors import NotFoundError
 from kb_qa.figure_terms import question_terms
-from kb_qa.protocols import ChunkSketch, Embedder, Library, Reranker, Vectors, VectorStore
+from kb_qa.protocols import ChunkSketch, Embedder, Identity, Library, Reranker, Vectors, VectorStore
 from kb_qa.ranking import FEATURES, Candidate, features_of, score
 from kb_qa.search_filters import told
 from kb_qa.sketch import codes_in, sketch
@@ -23,6 +24,8 @@ CANDIDATES = 60
 SHORTLIST = 100
 # A cross-encoder reads so many.
 RERANKED = 30
+# Of hits that named documents may take, so many are left to others.
+OTHERS = 2
 MOST_SKETCHED = 50_000  # some 40 MB
 
 # So sure is a document named that its passages crowd nobody out.
@@ -47,8 +50,12 @@ class Retriever:
         """At most k hits, best first. Raises NotFoundError where a filter names no document."""
         return self.find(question, k=k, filters=filters).hits
 
-    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
-        """What `retrieve` says, and which documents the question names."""
+    def find(self, question: str, *, k: int, filters: Filters = Filters(), per_document: int | None = None) -> Found:
+        """What `retrieve` says, and which documents the question names.
+
+        With `per_document`, no more hits of one document, unless it was chosen or named: chunks that a context has no
+        place for are not read.
+        """
         scope = self._scope(filters)
         chosen = scope.document_ids
         asked = read_question(question, self.book)
@@ -56,19 +63,28 @@ class Retriever:
         named = {each: sure for each, sure in named.items() if not chosen or each in chosen}
         found, sketches = self._found(asked, scope, named)
         ranked = self._ranked(asked, found, sketches, named)
-        hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
         sure = frozenset(each for each, surely in named.items() if surely > SURE)
+        if per_document is not None and not filters.documents:
+            ranked = _thinned(ranked, sketches, per_document=per_document, named=sure, most_named=max(k - OTHERS, 1))
+        hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
         return Found(tuple(self._reranked(question, hits)[:k]), sure)
 
     def named(self, asked: Asked) -> Mapping[str, float]:
         """How surely the question names each document, 0..1; those that it does not name are left out."""
+        return self._names().named_by(asked)
+
+    def identities(self) -> Mapping[str, Identity]:
+        """What every visible document is called, by its id."""
+        return self._names().identities
+
+    def _names(self) -> DocumentNames:
         edition = self.library.edition()
         names = self._known.get(edition)
         if names is None:
             names = DocumentNames(self.library.identities())
             self._known.clear()
             self._known[edition] = names
-        return names.named_by(asked)
+        return names
 
     def _found(
         self, asked: Asked, scope: Scope, named: Mapping[str, float]
@@ -198,3 +214,23 @@ def fused(rankings: Iterable[Mapping[str, float]]) -> list[str]:
         for rank, chunk_id in enumerate(ranking, 1):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + 1 / (RANK_CONSTANT + rank)
     return sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
+
+
+def _thinned(
+    ranked: Sequence[tuple[str, Mapping[str, float]]],
+    sketches: Mapping[str, ChunkSketch],
+    *,
+    per_document: int,
+    named: Collection[str],
+    most_named: int,
+) -> list[tuple[str, Mapping[str, float]]]:
+    """At most so many of each document; of the named ones so many together that some of others are left."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for chunk_id, scores in ranked:
+        document_id = sketches[chunk_id].document_id
+        counted = "named" if document_id in named else document_id
+        seen[counted] += 1
+        if seen[counted] <= (most_named if document_id in named else per_document):
+            kept.append((chunk_id, scores))
+    return kept
