@@ -22,11 +22,11 @@ from sqlalchemy import (
 
 from kb_qa.answer_table import AnswerTable
 from kb_qa.answers import EVERYTHING, Scope
-from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
+from kb_qa.elements import Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
 from kb_qa.lexical_index import LexicalIndex
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
-from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_all, unpack_words, well_formed
+from kb_qa.records import from_data, pack, pack_words, to_data, unpack, unpack_blocks, unpack_words, well_formed
 from kb_qa.schema import GONE, Database, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
 from kb_qa.sketch_table import SketchTable
@@ -219,7 +219,7 @@ def chunk_of(row: RowMapping) -> Chunk:
         version=row["version_id"],
         source=row["source"],
         ordinal=row["ordinal"],
-        blocks=unpack_all(Block, row["blocks"]),
+        blocks=unpack_blocks(row["blocks"]),
         element_type=cast(ElementType, row["element_type"]),
         category=row["category"],
         section=tuple(row["section"]),
