@@ -24,8 +24,8 @@ from kb_qa.protocols import Metadata, Neighbour, Vectors
 
 # What stands in the index and how its graph is made; another one means that the index is filled anew.
 LAYOUT = b"2"
-# Of 100,000 vectors in 15 near copies each, the 10 nearest of 80 questions are found with a recall of .665 at Chroma's own
-# ef_search of 100, .791 at 200, .928 at 500, .964 at 800; a question takes 2.1 ms of processor time at 100, 3.1 at 800.
+# Of 100,000 vectors in 15 near copies each, the 10 nearest of 80 questions are found with a recall of .665 at Chroma's
+# own ef_search of 100, .791 at 200, .928 at 500, .964 at 800; a question takes 2.1 ms at 100, 3.1 at 800.
 GRAPH: Mapping[str, str | int] = MappingProxyType(
     {"space": "cosine", "max_neighbors": 16, "ef_construction": 128, "ef_search": 800}
 )
