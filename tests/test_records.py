@@ -22,6 +22,7 @@ from kb_qa.records import (
     to_data,
     unpack,
     unpack_all,
+    unpack_blocks,
     unpack_words,
     well_formed,
 )
@@ -207,3 +208,15 @@ def test_metadata_carries_what_a_citation_needs() -> None:
     assert [flat[key] for key in ("x0", "y0", "x1", "y1")] == [72, 100, 300, 120]
     assert json.loads(str(flat["regions"]))[1] == {"page": 5, "bbox": [72, 60, 300, 80]}
     assert chunk_place(flat).section == ("手册", "假期")
+
+
+@given(st.lists(st.tuples(st.text(), st.one_of(st.none(), st.tuples(*[st.floats(0, 1e6)] * 4))), max_size=4))
+def test_blocks_come_back_as_from_the_general_way(parts: list[tuple[str, tuple[float, ...] | None]]) -> None:
+    """The fast reading of blocks gives what the slow one gives, also where regions or boxes are missing."""
+    blocks = tuple(
+        Block(str(i), "e", text, 0, len(text), (Region(1 + i, None if box is None else BBox(*box)),) if i else ())
+        for i, (text, box) in enumerate(parts)
+    )
+    assert unpack_blocks(pack(blocks)) == unpack_all(Block, pack(blocks)) == blocks
+    with pytest.raises(ValueError, match="blocks"):
+        unpack_blocks(pack(["not a block"]))

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from kb_qa.answer_table import AnswerTable
 from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.database import Database
-from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
+from kb_qa.elements import Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Region
 from kb_qa.lexical_index import LexicalIndex
 from kb_qa.page_table import PageTable
@@ -35,7 +35,7 @@ from kb_qa.records import (
     text_digest,
     to_data,
     unpack,
-    unpack_all,
+    unpack_blocks,
     unpack_words,
     well_formed,
 )
@@ -239,7 +239,7 @@ def chunk_of(row: RowMapping) -> Chunk:
         version=row["version_id"],
         source=row["source"],
         ordinal=row["ordinal"],
-        blocks=unpack_all(Block, row["blocks"]),
+        blocks=unpack_blocks(row["blocks"]),
         element_type=cast(ElementType, row["element_type"]),
         category=row["category"],
         section=tuple(row["section"]),

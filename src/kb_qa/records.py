@@ -17,7 +17,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from kb_qa.elements import Chunk, Word
+from kb_qa.elements import Block, Chunk, Word
 from kb_qa.geometry import BBox, Region
 
 Value = TypeVar("Value")
@@ -105,6 +105,22 @@ def unpack(kind: type[Value], packed: bytes) -> Value:
 def unpack_all(kind: type[Value], packed: bytes) -> tuple[Value, ...]:
     """What `pack` made of a tuple of `kind`."""
     return tuple(from_data(kind, item) for item in json.loads(zlib.decompress(packed)))
+
+
+def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
+    """`unpack_all(Block, …)`, several times faster: a question reads hundreds of blocks."""
+    try:
+        return tuple(
+            Block(**{**item, "regions": tuple(map(_region, item.get("regions", ())))})
+            for item in json.loads(zlib.decompress(packed))
+        )
+    except (AttributeError, TypeError, KeyError) as error:
+        raise ValueError("not the data of blocks") from error
+
+
+def _region(data: Mapping[str, Any]) -> Region:
+    bbox = data.get("bbox")
+    return Region(data["page"], None if bbox is None else BBox(*bbox))
 
 
 def pack_words(words: Iterable[Word]) -> bytes:
