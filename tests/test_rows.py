@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kb_qa.extraction.request import request_of
-from kb_qa.extraction.rows import asked_pairs, said_row
+from kb_qa.extraction.rows import asked_pairs, label_of, said_row
 
 YEARS = [("", "Net sales"), ("Years ended December 31 / 2024", "8,412"), ("2023", "7,650")]
 PARTS = [
@@ -35,6 +35,30 @@ def test_the_columns_that_are_asked_for(question: str, row: list[tuple[str, str]
     said = asked_pairs(row, request_of(question))
     assert said is not None
     assert [cell for _, cell in said[1:]] == cells
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "cells"),
+    [
+        ("Gross margin in the fiscal 2019 second quarter?", ["Fiscal 2019 / Second", "Fiscal 2019 / Fourth"], [0]),
+        ("Inventories as of October 31, 2019 and 2018?", ["2019", "2018"], [0, 1]),
+        ("What was net income of Acme Engineered Ltd?", ["Acme Engineered", "Total Company"], [1]),
+        ("How much did revenue grow?", ["2024", "2023", "Change %"], [2]),
+    ],
+)
+def test_columns_by_their_headers(question: str, row: list[str], cells: list[int]) -> None:
+    """Quarters, year-ends, the whole before its parts, a printed rate of growth."""
+    pairs = [("", "Label"), *((header, str(place)) for place, header in enumerate(row))]
+    said = asked_pairs(pairs, request_of(question))
+    assert said is not None
+    assert [int(cell) for _, cell in said[1:]] == cells
+
+
+def test_a_bare_total_is_of_its_group() -> None:
+    """`Assets acquired / Total` is no total of assets."""
+    assert label_of([("", "Assets acquired / Total"), ("", "5")]) == "Assets acquired Total"
+    assert label_of([("", "Assets / Total assets"), ("", "5")]) == "Total assets"
+    assert label_of([]) == ""
 
 
 def test_a_period_that_no_column_has() -> None:

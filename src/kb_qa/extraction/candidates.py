@@ -12,7 +12,7 @@ from kb_qa.answers import Context, Material
 from kb_qa.elements import Block
 from kb_qa.extraction.notions import Notion, Reading, excess, reading
 from kb_qa.extraction.request import Request
-from kb_qa.extraction.rows import Pair, asked_pairs, pairs_of, unit_of
+from kb_qa.extraction.rows import Pair, asked_pairs, label_of, pairs_of, unit_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind
@@ -35,6 +35,7 @@ _RANK_BONUS = 0.08
 _EXCESS = 0.06  # of the score for each word that a row's label has besides
 _MOST_EXCESS = 4
 _NAME_BONUS, _LITERAL_BONUS = 0.15, 0.08
+_MANY_COLUMNS, _MOST_COLUMNS = -0.1, 4
 _NO_HEADERS = -0.1  # nothing says which column is which
 _EXPLAINED = -0.3  # a row explains nothing
 
@@ -70,8 +71,8 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The row's own label, without those of its groups; empty for prose."""
-        return self.pairs[0][1].rpartition(" / ")[2] if self.pairs else ""
+        """The row's own label; empty for prose."""
+        return label_of(self.pairs)
 
     @property
     def unit(self) -> str:
@@ -157,7 +158,7 @@ def _candidate(
     said = asked_pairs(pairs, question) if pairs else pairs
     if said is None:
         return None
-    label = pairs[0][1].rpartition(" / ")[2] if pairs else ""
+    label = label_of(pairs)
     row_header = bool(pairs) and _is_label(label, weights, question)
     others = excess(label, weights, question.words) if pairs else 0
     fit = _fit(question, block, said)
@@ -169,6 +170,7 @@ def _candidate(
     score += _LITERAL_BONUS * sum(notion.said in body.plain for notion in own if notion.is_concept)
     if pairs and question.wants_figure:
         score += 0.0 if any(header for header, _ in pairs[1:]) else _NO_HEADERS
+        score += _MANY_COLUMNS if len(said) > _MOST_COLUMNS and not question.arithmetic else 0.0
         score -= _EXCESS * min(others, _MOST_EXCESS)
     return Candidate(material, index, own | above, own, coverage, score, fit, others, row_header, pairs, tuple(said))
 
@@ -218,10 +220,15 @@ def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
             else _NO_FIGURE
         )
     values = kinds - _NAMES
-    if not values or (question.wants_amount and not values & _AMOUNTS):
+    if not values or (question.wants_amount and not values & _AMOUNTS) or (question.counts and values <= {"money"}):
         return _NO_FIGURE
     cells = [cell for _, cell in said[1:]]
-    if cells and _NEVER_NEGATIVE.search(question.text) and all(_NEGATIVE.match(cell) for cell in cells):
+    if (
+        cells
+        and not question.wants_percent
+        and _NEVER_NEGATIVE.search(question.text)
+        and all(_NEGATIVE.match(cell) for cell in cells)
+    ):
         return _NO_FIGURE
     if question.wants_percent:
         if values & {"percent", "pp"}:

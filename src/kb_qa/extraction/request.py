@@ -18,8 +18,9 @@ from kb_qa.terms import terms
 class Request:
     """`topic` is what must be named, without the names of `anchors`; `labels` those names, which may label a row.
 
-    `currency` is the ISO code that the answer is asked in, "" for any. `kinds` are words of which the document must
-    print one: it was asked about by its kind. `arithmetic` is what is to be computed: average, relative, change, sum.
+    `sayings` are its words without the names of companies. `currency` is the ISO code that the answer is asked in, ""
+    for any. `kinds` are words of which the document must print one: it was asked about by its kind. `arithmetic` is
+    what is to be computed: average, relative, change, sum.
     """
 
     text: str
@@ -27,6 +28,7 @@ class Request:
     topic: tuple[Notion, ...]
     anchors: tuple[Anchor, ...]
     labels: frozenset[str] = frozenset()
+    sayings: frozenset[str] = frozenset()
     currency: str = ""
     kinds: tuple[str, ...] = ()
     wants_figure: bool = False
@@ -34,6 +36,7 @@ class Request:
     wants_date: bool = False
     wants_growth: bool = False
     wants_amount: bool = False
+    counts: bool = False
     arithmetic: str = ""
     yes_no: bool = False
     names: bool = False
@@ -67,18 +70,21 @@ def request_of(question: str) -> Request:
     without |= wording.GROWTH_WORDS if growth else frozenset()
     without |= wording.ARITHMETIC_WORDS if arithmetic else frozenset()
     amount = wording.WANTS_AMOUNT.search(said) is not None and wording.COUNTS.search(said) is None
+    companies = frozenset(term for anchor in found if not _may_label(anchor) for term in reading(anchor.text).terms)
     return Request(
         text=said,
         words=reading(said),
         topic=notions_of(bare, without=without) or notions_of(bare),
         anchors=found,
         labels=frozenset(term for anchor in found if _may_label(anchor) for term in terms(anchor.text)),
+        sayings=reading(said).terms - companies,
         currency=named_unit(currency[1] or currency[2]) if currency else "",
         kinds=wording.DOCUMENT_KINDS[(kind[1] or kind[2]).lower()] if kind else (),
         wants_figure=figure and not yes_no,
         wants_percent=percent,
         wants_date=date,
         wants_growth=growth,
+        counts=wording.NUMBER_OF.search(said) is not None and wording.WANTS_AMOUNT.search(said) is None,
         wants_amount=amount and not percent,
         arithmetic=arithmetic,
         yes_no=yes_no,

@@ -20,6 +20,9 @@ _UNSCALED = re.compile(
 )
 _PER_SHARE = re.compile(r"(?ai)\bper (?:[a-z-]+ ){0,2}share\b|每股")
 _CHANGE = re.compile(r"(?ai)\b(?:change|variance|increase|decrease|growth)\b|增减|变动|同比|增长")
+_TOTAL = re.compile(r"(?ai)(?:sub|grand )?total\s*:?|合\s*计|总\s*计|小\s*计")
+_WHOLE = re.compile(r"(?ai)\b(?:total|consolidated)\b|合计|总计|合并")
+_ORDINAL = re.compile(r"(?a)\b(first|second|third|fourth)\b|第([一二三四])季")
 _SHARE_OF = re.compile(r"%|占比|比例|\bpercent")
 
 
@@ -42,6 +45,12 @@ def _pairs(labelled: str, unit: str) -> tuple[Pair, ...]:
     return tuple((" ".join(head.split()), " ".join(cell.split())) for head, cell in pairs if cell)
 
 
+def label_of(pairs: Sequence[Pair]) -> str:
+    """The row's own label, without those of its groups, but for a bare `Total`: that is of the last of them."""
+    groups, _, label = pairs[0][1].rpartition(" / ") if pairs else ("", "", "")
+    return f"{groups.rpartition(' / ')[2]} {label}".strip() if _TOTAL.fullmatch(label) else label
+
+
 def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | None:
     """The row's first pair and those of the columns that are asked for; all where nothing tells them apart.
 
@@ -50,12 +59,14 @@ def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | No
     columns = [*pairs[1:]]
     if not _is_of_period(columns, question):
         return None
+    if question.wants_growth and (rates := [each for each in columns if _is_rate(each)]):
+        return [pairs[0], *rates]
     if question.wants_growth or question.arithmetic or len(columns) < 2:
         return pairs
-    columns = _of_period(columns, question)
+    columns = _of_period(_of_ordinal(columns, question), question)
     shares = [_share(header, question) for header, _ in columns]
     best = max(shares, default=0.0)
-    if best:
+    if best and len(question.periods) < 2:
         columns = [column for column, share in zip(columns, shares, strict=True) if share == best]
     if len(columns) > 1:
         columns = _of_kind(columns, percent=question.wants_percent)
@@ -93,7 +104,18 @@ def _is_of_period(columns: Sequence[Pair], question: Request) -> bool:
 
 
 def _names_period(header: str, question: Request) -> bool:
-    return any(anchor.is_named_by(header) for anchor in question.periods)
+    return any(anchor.is_named_by(header) or _is_year_end(header, anchor.text) for anchor in question.periods)
+
+
+def _is_year_end(header: str, asked: str) -> bool:
+    """A column `2019` where `October 31, 2019` is asked for; none of a quarter."""
+    year = year_of(header)
+    parts = periods_in(header) | periods_in(asked)
+    return bool(year) and year == year_of(asked) and not any(part[0] in "QH" for part in parts) and not _is_part(header)
+
+
+def _is_rate(column: Pair) -> bool:
+    return _CHANGE.search(column[0]) is not None and "%" in " ".join(column)
 
 
 def _of_period(columns: Sequence[Pair], question: Request) -> list[Pair]:
@@ -115,6 +137,13 @@ def _of_period(columns: Sequence[Pair], question: Request) -> list[Pair]:
     ]
 
 
+def _of_ordinal(columns: Sequence[Pair], question: Request) -> list[Pair]:
+    """Without the columns of another quarter or half than the question's: `Fourth Quarter` for the second."""
+    asked = set(_ORDINAL.findall(question.text.lower()))
+    kept = [each for each in columns if not asked or not (own := set(_ORDINAL.findall(each[0].lower()))) or own & asked]
+    return kept or [*columns]
+
+
 def _is_part(header: str) -> bool:
     return any(part[0] in "QH" for part in periods_in(header)) or bool(
         re.search(r"(?i)\b(?:three|six|nine) months\b|quarter", header)
@@ -125,8 +154,8 @@ def _of_kind(columns: Sequence[Pair], *, percent: bool) -> list[Pair]:
     """Shares where a percentage is asked for, amounts elsewhere; changes only where nothing else is left."""
     kept = [column for column in columns if bool(_SHARE_OF.search(" ".join(column))) == percent]
     kept = kept or [*columns]
-    plain = [column for column in kept if not _CHANGE.search(column[0])]
-    return plain or kept
+    kept = [column for column in kept if not _CHANGE.search(column[0])] or kept
+    return [column for column in kept if _WHOLE.search(column[0])] or kept
 
 
 def _share(header: str, question: Request) -> float:
@@ -134,7 +163,7 @@ def _share(header: str, question: Request) -> float:
     words = [word for word in reading(header).sequence if not word.isdigit()]
     if not words:
         return 0.0
-    wanted = reading(question.text).terms | question.labels
+    wanted = question.sayings
     named = _names_of(header)
     return sum(word in wanted or word in named & wanted for word in words) / len(words)
 

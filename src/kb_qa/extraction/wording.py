@@ -54,6 +54,7 @@ WANTS_AMOUNT = re.compile(
 COUNTS = re.compile(
     r"(?ai)\bhow (?:many|long|often|soon|old)\b|\bnumber of\b|多少[天日个人名家项次年月]|几|多久|多长|何时|什么时候"
 )
+NUMBER_OF = re.compile(r"(?ai)\bhow many\b|\bnumber of\b|\bcount\b|多少[个人名家项台辆间]|数量")
 YES_NO = re.compile(
     r"(?ai)^\s*(?:(?:for|in|according)[^,]*,\s*)?"
     r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b|是否|有没有|吗[？?]?\s*$"
@@ -77,7 +78,7 @@ EXPLAINS = re.compile(
     r"|based on)\b)|为什么|原因|如何|怎么|怎样"
 )
 WHICH_PERIOD = re.compile(
-    r"(?ai)\b(?:which|what) (?:fiscal )?(?:years?|periods?|quarters?)\b|哪一?(?:些|个)?(?:年|季度)"
+    r"(?ai)\b(?:which|what) (?:of the )?(?:fiscal )?(?:years?|periods?|quarters?)\b|哪一?(?:些|个)?(?:年|季度)"
 )
 # What is to be computed of several figures, the most special first.
 ARITHMETIC = (

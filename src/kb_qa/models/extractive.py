@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, Question, TextDelta
 from kb_qa.extraction.candidates import Candidate, candidates
+from kb_qa.extraction.growth import computed_growth
 from kb_qa.extraction.relevance import is_about, is_on_page_about, strong
 from kb_qa.extraction.request import Request, request_of
 from kb_qa.extraction.rows import said_row
@@ -42,6 +43,9 @@ class ExtractiveModel:
             text = spoken(candidate, question, context)
             yield TextDelta(f"\n{text}" if position else text)
             yield BlockCitation(candidate.material.number, candidate.index)
+        if len(chosen) == 1 and (growth := _growth(chosen[0], question)):
+            yield TextDelta(f"\n{growth}")
+            yield BlockCitation(chosen[0].material.number, chosen[0].index)
         yield ModelStop("end_turn" if chosen else "no_evidence")
 
     def choose(self, question: Question, context: Context) -> tuple[Candidate, ...]:
@@ -82,6 +86,10 @@ def spoken(candidate: Candidate, question: Question, context: Context) -> str:
     chinese = question.language == "zh"
     said = candidate.said if candidate.unit else stated(candidate.said, scales_of(context.figures), chinese=chinese)
     return said_row(said, candidate.unit, chinese=chinese)
+
+
+def _growth(candidate: Candidate, question: Question) -> str:
+    return computed_growth(candidate.pairs, request_of(question.text), chinese=question.language == "zh")
 
 
 def _picked(found: Sequence[Candidate], wanted: Request) -> list[Candidate]:
