@@ -489,7 +489,11 @@ def test_an_original_is_stored_once_under_its_hash(ledger: Ledger, tmp_path: Pat
     document_id = ledger.store_blob(source)
     assert document_id == ledger.store_blob(source) == hashlib.sha256(source.read_bytes()).hexdigest()
     assert ledger.blob_path(document_id).read_bytes() == source.read_bytes()
+    ledger.receive(document_id, "x.pdf", size=1, kind="pdf", pipeline="1")
     (ledger.kb_dir / "blobs" / ".incoming-dead").write_bytes(b"half")
+    source.write_bytes(b"never received")
+    ledger.store_blob(source)
+    source.write_bytes(b"%PDF-1.7 " * 400_000)
     ledger.remove_leftovers()
     assert [p for p in (ledger.kb_dir / "blobs").rglob("*") if p.is_file()] == [ledger.blob_path(document_id)]
     for wrong in ("../../etc/passwd", "", "f" * 63, document_id.upper(), "\x00" * 64):
