@@ -139,6 +139,7 @@ class _Held:
     def __init__(self, ledger: Ledger, job: Job, watched: Progress) -> None:
         self.job = job
         self.report: dict[str, Any] = {"total": None, "done": 0, "paused": ""}
+        self._paused = ""  # last
         self._jobs = ledger.jobs
         self._watched = watched
         self._over = threading.Event()
@@ -164,10 +165,10 @@ class _Held:
 
     def pause(self, reason: str) -> None:
         """What cannot be written down because of the very reason is at least logged, and told to who watches."""
-        if self.report["paused"] != reason:
+        if self._paused != reason:
             _log.warning("ingest pauses: %s", reason)
             self._watched.pause(reason)
-        self.report["paused"] = reason
+        self._paused = self.report["paused"] = reason
         with suppress(KbQaError):
             self._jobs.extend(self.job, LEASE_SECONDS, self.report)
 

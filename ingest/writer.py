@@ -70,13 +70,14 @@ class Writer:
     def ingest(self, task: Task) -> None:
         """Files and folders of this machine, and files that were handed in, which are gone afterwards."""
         given = task.job.arguments
-        parts = self._read_with(task.ledger)
+        limits = Limits.from_settings(self.settings)
         places = [
             (upload_place(self.settings.kb, each["file"]), str(each["name"])) for each in given.get("uploads", ())
         ]
-        found = received(places, limits=parts.limits)
+        found = received(places, limits=limits)
         if paths := [Path(path) for path in given.get("paths", ())]:
-            found = _both(found, discover(paths, limits=parts.limits))
+            found = _both(found, discover(paths, limits=limits))
+        parts = self._read_with(task.ledger)
         with _open_captions(self.settings, task.ledger) as captions:
             Ingest(
                 ledger=task.ledger,

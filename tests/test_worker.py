@@ -192,7 +192,7 @@ def test_a_full_disk_pauses_the_work_and_says_why(bench: Bench, monkeypatch: pyt
 
     monkeypatch.setattr(Ledger, "store_blob", store_blob)
     assert bench.work()
-    assert bench.told.count("paused: the disk is full; make room and try again") == 2
+    assert bench.told.count("paused: the disk is full; make room and try again") == 1
     assert sorted(line for line in bench.told if line.startswith("ready")) == [f"ready {n}.txt" for n in range(3)]
     assert bench.ledger.jobs.get(job_id).report == {"total": 3, "done": 3, "paused": ""}
 

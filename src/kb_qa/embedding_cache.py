@@ -153,6 +153,8 @@ def _opened(path: Path) -> sqlite3.Connection | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             return _prepared(path)
+        except sqlite3.OperationalError:  # a full disk or a lock says nothing against the file
+            raise
         except sqlite3.DatabaseError as error:
             _log.warning("the remembered embeddings are thrown away: %s", error)
             path.unlink(missing_ok=True)

@@ -174,7 +174,7 @@ class KnowledgeBase:
             )
 
     def _called(self, context: Context) -> Mapping[str, Sequence[str]]:
-        known = self.library.identities()
+        known = self.retriever.identities()
         documents = {material.chunk.document_id for material in context.materials}
         return {each: is_called(known[each]) for each in documents if each in known}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kb_qa.answers import Filters, Found, Hit
@@ -12,7 +12,7 @@ from kb_qa.embed import open_embedder
 from kb_qa.errors import ReindexNeededError
 from kb_qa.index_ledger import reindex_needed
 from kb_qa.ledger import Ledger
-from kb_qa.protocols import Embedder
+from kb_qa.protocols import Embedder, Identity
 from kb_qa.publish import catch_up, rebuild
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
@@ -54,6 +54,9 @@ class LiveIndex:
 
     def find(self, question: str, *, k: int, filters: Filters = Filters(), per_document: int | None = None) -> Found:
         return self.retriever.find(question, k=k, filters=filters, per_document=per_document)
+
+    def identities(self) -> Mapping[str, Identity]:
+        return self.retriever.identities()
 
     def refresh(self) -> int:
         """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second.

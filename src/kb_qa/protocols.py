@@ -69,6 +69,10 @@ class Retrieval(Protocol):
         """What `retrieve` says, and which documents the question names; at most `per_document` hits of any other."""
         ...
 
+    def identities(self) -> Mapping[str, Identity]:
+        """What every visible document is called, by its id."""
+        ...
+
 
 class VectorStore(Protocol):
     """An index that can be thrown away: all it holds comes back from the ledger."""
