@@ -208,7 +208,7 @@ class Ingest:
         """The original under its own name, by which messages call it."""
         folder = links / document_id
         folder.mkdir(exist_ok=True)
-        link = folder / Path(name[-100:]).name
+        link = folder / Path(name[-60:]).name  # of at most 255 bytes, whatever its letters
         link.unlink(missing_ok=True)
         link.symlink_to(self.ledger.blob_path(document_id).absolute())
         return link

@@ -5,7 +5,6 @@ It gives the job back where it is told to end, pauses where the disk is full, an
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import threading
@@ -18,6 +17,7 @@ from typing import Any
 from ingest.pipeline import Outcome
 from ingest.writer import Task, Writer
 from kb_qa.blobs import UPLOADS
+from kb_qa.database import FULL
 from kb_qa.errors import EnvironmentProblemError, KbQaError, LockHeldError, LostLeaseError
 from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
@@ -33,7 +33,6 @@ PAUSE_SECONDS = 5.0  # before the next try where the disk was full
 PARENT_SECONDS = 0.5
 GRACE_SECONDS = 15.0  # in which a job is given back after the parent is gone
 UPLOAD_SECONDS = 3600.0  # after which a file that no job names is left over
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class WorkStoppedError(Exception):
@@ -237,4 +236,4 @@ def _may_pass(error: Exception) -> bool:
     """Whether waiting may help: there will be room on the disk again, or the index is rebuilt."""
     if isinstance(error, KbQaError):
         return isinstance(error, EnvironmentProblemError) and error.retryable
-    return isinstance(error, OSError) and error.errno in _NO_ROOM
+    return isinstance(error, OSError) and error.errno in FULL

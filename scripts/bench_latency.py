@@ -15,7 +15,7 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
 from kb_qa.protocols import Vectors
 from kb_qa.settings import Settings
+from kb_qa.sketch import sketch
 from kb_qa.wiring import open_parts
 
 NOISE = 0.3  # the length of what is added to a vector of length 1: a cosine of .96 to the one it was made from
@@ -131,6 +132,11 @@ def make_store(source: Path, store: Path, count: int, seed: int) -> None:
     """A ledger of `count` chunks; whoever opens it next fills the index."""
     with Ledger.open(source, create=False) as ledger:  # brought up to date
         model = ledger.embedder()
+        states = ("ready", "indexing")
+        parts = (
+            rows for state in states for version in ledger.versions_in(state) for rows in ledger.index_rows(version)
+        )
+        sketches = {chunk.id: sketch(chunk) for rows in parts for chunk in rows.chunks}
     with Ledger.open(store, create=True) as made:
         assert model is not None
         made.set_embedder(*model)
@@ -143,7 +149,7 @@ def make_store(source: Path, store: Path, count: int, seed: int) -> None:
         print(f"{count} chunks of {len({version for version, _, _ in copies})} documents in {len(copies)} copies")
         row = 0
         for version, document_id, copy in copies:
-            row = copy_version(ledger, version, copy_id(document_id, copy), row, numbers)
+            row = copy_version(ledger, version, copy_id(document_id, copy), row, numbers, sketches)
     with sqlite3.connect(store / FILE_NAME) as ledger:
         ledger.execute("INSERT INTO lexical(lexical) VALUES ('optimize')")
 
@@ -169,7 +175,12 @@ def copied_versions(
 
 
 def copy_version(
-    ledger: sqlite3.Connection, version: int, document_id: str, row: int, numbers: np.random.Generator
+    ledger: sqlite3.Connection,
+    version: int,
+    document_id: str,
+    row: int,
+    numbers: np.random.Generator,
+    sketches: Mapping[str, bytes],
 ) -> int:
     """The last row that was written."""
     columns = {name: columns_of(ledger, name) for name in ("versions", "chunks")}
@@ -187,6 +198,7 @@ def copy_version(
     for old, chunk_id, vector, *texts in chunks:
         row += 1
         changes = {"row": row, "version_id": made, "document_id": document_id, "id": f"{chunk_id}-{made}"}
+        changes["sketch"] = sketches[chunk_id]
         copy_row(ledger, "chunks", columns["chunks"], old, changes)
         ledger.execute(
             "INSERT INTO vectors SELECT ?, embedder, ? FROM source.vectors WHERE chunk_row = ?",

@@ -94,12 +94,12 @@ def ingested(pdfs: Sequence[Path], kb: Path) -> Path:
 
 def page_table(seen: Sequence[Observed], searchers: Sequence[str]) -> Iterator[str]:
     rates = summary(seen)
-    yield f"\n{'hit@k':<22}" + "".join(f"{SEARCHERS[name]:<28}" for name in searchers)
+    yield f"\n{'hit@k':<24}" + "".join(f"{SEARCHERS[name]:<28}" for name in searchers)
     for title, scope in (("within the document", "within"), ("whole store", "")):
         for k in (1, 5, 10):
             tails = ["".join(f".{part}" for part in (scope, name) if part) for name in searchers]
             shown = [shown_rate(rates.get(f"page_hit@{k}{tail}", Rate(0, 0))) for tail in tails]
-            yield f"{title:<20}{k:>2}" + "".join(f"{each:<28}" for each in shown)
+            yield f"{title:<20}{k:>2}  " + "".join(f"{each:<28}" for each in shown)
 
 
 def shown_rate(rate: Rate) -> str:

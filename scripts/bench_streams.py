@@ -1,12 +1,13 @@
 """Many streams at once, and clients that leave: what is lost, how long it takes, and whether the upstream is closed.
 
-    python -m scripts.bench_streams streams [--streams 200] [--rate 10] [--seconds 60]
+    python -m scripts.bench_streams streams [--streams 200] [--rate 10] [--seconds 60] [--arrive 2]
     python -m scripts.bench_streams leaving [--times 100]
 
 `streams`: a service in a process of its own, whose answers are so many events a second; every stream is read to its end
-by this process over a bare socket. Counted are events that are missing, twice or out of order; measured is the first
-event, from the request's first byte on, and how late the others are. The baseline is a bare asyncio server that writes
-one line as soon as it is asked, measured at the same moment and in the same number of connections.
+by this process over a bare socket. The clients come within `--arrive` seconds (0: all at the same moment). Counted are
+events that are missing, twice or out of order; measured is the first event, from the request's first byte on, and how
+late the others are. The baseline is a bare asyncio server that writes one line as soon as it is asked, measured just
+before in the same number of connections at the same moment.
 
 `leaving`: a service whose model is Claude over a scripted Messages API that would talk for half a minute. The client
 leaves before the first byte, at it, after some events, by resetting the connection, or by closing its half of it; the
@@ -108,9 +109,9 @@ class Counted:
         self.reordered += sum(after <= before for before, after in itertools.pairwise(ids))
 
 
-async def read_stream(port: int, began: float) -> Stream:
+async def read_stream(port: int) -> Stream:
     """Reads an answer to its end as a browser would, over a socket of its own."""
-    stream = Stream()
+    stream, began = Stream(), time.monotonic()
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
     body = b'{"question": "?"}'
     head = f"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
@@ -135,9 +136,13 @@ async def read_stream(port: int, began: float) -> Stream:
     return stream
 
 
-async def measured(port: int, streams: int) -> list[Stream]:
+async def measured(port: int, streams: int, arrive: float) -> list[Stream]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(read_stream(port, time.monotonic())) for _ in range(streams)]
+        tasks = []
+        for number in range(streams):
+            tasks.append(group.create_task(read_stream(port)))
+            if arrive and number < streams - 1:
+                await asyncio.sleep(arrive / streams)
     return [task.result() for task in tasks]
 
 
@@ -199,7 +204,9 @@ def paced_service(rate: float, seconds: float, streams: int) -> Iterator[tuple[i
             child.wait()
 
 
-def bench_streams(streams: int, rate: float, seconds: float) -> tuple[Counted, list[Stream], list[float]]:
+def bench_streams(
+    streams: int, rate: float, seconds: float, arrive: float = 0
+) -> tuple[Counted, list[Stream], list[float]]:
     """The counts, what each stream got, and the baseline's seconds."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit[1], max(limit[0], 4 * streams)), limit[1]))
@@ -207,7 +214,7 @@ def bench_streams(streams: int, rate: float, seconds: float) -> tuple[Counted, l
     async def run(port: int) -> tuple[list[Stream], list[float]]:
         await read_stream_when_up(port)
         bare = await bare_firsts(streams)
-        return await measured(port, streams), bare
+        return await measured(port, streams, arrive), bare
 
     with paced_service(rate, seconds, streams) as (port, _):
         got, bare = asyncio.run(run(port))
@@ -327,23 +334,24 @@ def main() -> None:
         command.add_argument("--streams", type=int, default=200)
         command.add_argument("--rate", type=float, default=10)
         command.add_argument("--seconds", type=float, default=60)
+        command.add_argument("--arrive", type=float, default=2)
         command.add_argument("--fd", type=int, default=0)
     commands.add_parser("leaving").add_argument("--times", type=int, default=100)
     given = parser.parse_args()
     if given.command == "serve":
         serve_paced(given.rate, given.seconds, socket.socket(fileno=given.fd), given.streams)
     elif given.command == "streams":
-        print_streams(given.streams, given.rate, given.seconds)
+        print_streams(given.streams, given.rate, given.seconds, given.arrive)
     else:
         print_leaving(given.times)
 
 
-def print_streams(streams: int, rate: float, seconds: float) -> None:
-    counted, got, bare = bench_streams(streams, rate, seconds)
+def print_streams(streams: int, rate: float, seconds: float, arrive: float) -> None:
+    counted, got, bare = bench_streams(streams, rate, seconds, arrive)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     events = sum(len(stream.ids) for stream in got)
     firsts, late = [stream.first for stream in got], [each for stream in got for each in stream.late[1:]]
-    print(f"{streams} streams × {rate:g} events/s × {seconds:g} s: {events} events")
+    print(f"{streams} streams × {rate:g} events/s × {seconds:g} s: {events} events; arrived within {arrive:g} s")
     print(f"lost {counted.lost}, repeated {counted.repeated}, reordered {counted.reordered}")
     print(f"first event: {_times(firsts)}; bare server: {_times(bare)}")
     print(f"lateness of the others: {_times(late)}")

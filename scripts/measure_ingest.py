@@ -1,13 +1,17 @@
-"""Pages per second of parsing and of the whole of ingest, beside plain text extraction and embedding alone, in one run.
+"""Pages per second of parsing and of the whole of ingest, beside a plain dense pipeline, all in one run.
 
     python scripts/measure_ingest.py FILE.pdf… [--pages 12] [--seed 1]
 
 Of each file so many pages in a row are taken, from a place drawn by lot; 0 takes all of them. Both ingests go into an
-empty knowledge base; the second one finds its embeddings remembered.
+empty knowledge base; the second one finds its embeddings remembered. The plain pipeline cuts PyMuPDF's text into pieces
+of 1,000 characters, and embeds them with the same model into Chroma. Processor time is that of this process and its
+children: it tells how fast an idle machine of so many cores could be at best.
 """
 
 import argparse
+import os
 import random
+import resource
 import shutil
 import tempfile
 import time
@@ -17,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pymupdf
 
 from ingest.children import ParserPool
@@ -29,8 +34,12 @@ from kb_qa.elements import content_id
 from kb_qa.embedding_cache import FILE_NAME
 from kb_qa.ledger import Ledger
 from kb_qa.live_index import embedder_of
+from kb_qa.protocols import Embedder, Vectors
 from kb_qa.settings import Settings
+from kb_qa.vectors import ChromaStore
 from kb_qa.wiring import CACHE
+
+PLAIN = 1000  # characters
 
 
 def main() -> None:
@@ -72,21 +81,54 @@ def measure(files: list[Path], kb: Path) -> None:
         ingest_into(settings, files, progress)
     embedder = embedder_of(settings)
     with timed("embedding alone") as embedding:
-        for start in range(0, len(texts), EMBED_BATCH):
-            embedder.embed_passages(texts[start : start + EMBED_BATCH])
-    print(f"\nn = {len(files)} files, {pages} pages, {len(texts)} chunks")
-    for name, seconds in (plain, parsing, whole, again, embedding):
-        print(f"{name:<56} {seconds:8.1f} s {pages / seconds:8.2f} pages/s {len(texts) / seconds:8.1f} chunks/s")
-    print(f"{'the whole of ingest / embedding alone':<56} {whole[1] / embedding[1]:8.2f}")
+        embed(embedder, texts)
+    with timed("plain dense pipeline (PyMuPDF, 1,000 characters, Chroma)") as dense:
+        pieces = plain_pieces(files)
+        vectors = embed(embedder, pieces)
+        store = ChromaStore(kb.parent / "plain", embedder.dimension)
+        store.upsert([str(i) for i in range(len(pieces))], vectors, [{"document_id": "d"}] * len(pieces))
+        store.close()
+    cores = len(os.sched_getaffinity(0))
+    print(f"\nn = {len(files)} files, {pages} pages, {len(texts)} chunks, {len(pieces)} plain pieces; {cores} cores")
+    print(f"{'':<58} {'seconds':>8} {'pages/s':>8} {'processor s':>12} {'a page':>8} {'pages/s at best':>16}")
+    for name, seconds, work in (plain, parsing, whole, again, embedding, dense):
+        rates = f"{seconds:8.1f} {pages / seconds:8.2f} {work:12.1f} {work / pages:8.3f} {cores * pages / work:16.2f}"
+        print(f"{name:<58} {rates}")
+    print(f"{'processor time, the whole of ingest / plain dense':<58} {whole[2] / dense[2]:8.2f}")
+
+
+def embed(embedder: Embedder, texts: list[str]) -> Vectors:
+    """By length, so that a batch pads little."""
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    vectors = np.zeros((len(texts), embedder.dimension), np.float32)
+    for start in range(0, len(order), EMBED_BATCH):
+        part = order[start : start + EMBED_BATCH]
+        vectors[part] = embedder.embed_passages([texts[place] for place in part])
+    return vectors
+
+
+def plain_pieces(files: list[Path]) -> list[str]:
+    pieces = []
+    for file in files:
+        with pymupdf.open(file) as document:
+            text = "".join(page.get_text() for page in document)
+        pieces += [text[start : start + PLAIN] for start in range(0, len(text), PLAIN)]
+    return [piece for piece in pieces if piece.strip()]
 
 
 @contextmanager
 def timed(name: str) -> Iterator[list[Any]]:
-    result: list[Any] = [name, 0.0]
-    started = time.monotonic()
+    """Name, seconds, and processor seconds of this process and its children that ended."""
+    result: list[Any] = [name, 0.0, 0.0]
+    started, before = time.monotonic(), processor_seconds()
     yield result
-    result[1] = time.monotonic() - started
+    result[1:] = [time.monotonic() - started, processor_seconds() - before]
     print(f"{name}: {result[1]:.1f} s", flush=True)
+
+
+def processor_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def parse(files: list[Path], settings: Settings) -> None:

@@ -1,6 +1,6 @@
 """Kills an ingest at many moments and counts what was lost, duplicated or half visible: the long form of test_kills.
 
-    python scripts/prove_kills.py [--documents 40] [--random 50] [--points 0] [--seed 8] [--kinds ingest,delete]
+    python -m scripts.prove_kills [--documents 40] [--random 50] [--points 0] [--seed 8] [--kinds ingest,delete]
 
 `--points 0` kills at every failpoint each time that it is reached. Prints a line a kind, and every problem.
 """
@@ -10,16 +10,13 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
-import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from tests.killed_ingest import Trials, digest, open_trials, write_documents
-from tests.test_kills import MEMORY, proof_of, some_points
+from tests.killed_ingest import MEMORY, Trials, digest, open_trials, write_documents
+from tests.test_kills import proof_of, some_points
 
 KINDS = ("ingest", "replace", "reparse", "delete")
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from tests.killed_ingest import MEMORY, Trials, open_trials
 from tests.sample_kb import SAMPLES, Run, run
 
 # No test reaches a model's host that it did not start itself.
@@ -51,6 +53,20 @@ def sample_ingest(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> t
             (shared / "run.json").write_text(json.dumps(asdict(done)), encoding="utf-8")
     shutil.copytree(shared / "kb", kb)
     return kb, Run(**json.loads((shared / "run.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="session")
+def trials() -> Iterator[Trials]:
+    """A process that forks ingests, to be killed; its modules are loaded once a run."""
+    with open_trials() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory where there is one: a kill is the same wherever files lie, and nothing waits for a disk."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as made:
+        yield Path(made)
 
 
 @pytest.fixture(scope="session")

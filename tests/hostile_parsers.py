@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import itertools
 import os
 import signal
@@ -90,6 +91,10 @@ def _raise_value_error(path: Path) -> ParsedDocument:
     raise ValueError("what is this?")
 
 
+def _fill_the_disk(path: Path) -> ParsedDocument:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def _refuse(path: Path) -> ParsedDocument:
     raise PasswordRequiredError("'a.pdf' is encrypted")
 
@@ -126,6 +131,7 @@ _ACTIONS: dict[str, Callable[[Path], ParsedDocument]] = {
     "take memory": _take_memory,
     "print": _print,
     "raise": _raise_value_error,
+    "fill the disk": _fill_the_disk,
     "refuse": _refuse,
     "exit": _exit,
     "environment": _report_environment,

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 POISON = "poison"
+MEMORY = Path("/dev/shm")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -330,6 +331,22 @@ class Proof:
         kb = self._fresh()
         done = self.trials.run("command", kb, kill_after=seconds, **self.command)
         return self._wrong(kb, f"after {seconds:.3f} s", done)
+
+    def fill_at(self, name: str, nth: int, times: int) -> tuple[list[str], int]:
+        """What was wrong after so many writes from the n-th on found the disk full; and how often the ingest paused."""
+        kb, where = self._fresh(), f"full at {name}:{nth}"
+        done = self.trials.run("command", kb, failpoint=f"full:{name}:{nth}:{times}", **self.command)
+        problems = self._half_visible(self.trials.run("look", kb))
+        if done["code"]:  # before there was a job: a command that cannot begin says so and ends
+            self.trials.run("restart", kb, **self.command)
+            done = self.trials.run("command", kb, **self.command)
+        elif not all("disk" in reason or "space" in reason for reason in done["paused"]):
+            problems.append(f"paused for {done['paused']}")
+        after = self.trials.run("look", kb, settled=True)
+        problems += after.get("problems", ["cannot be looked at"])
+        problems += [f"{what} differ" for what in ("export", "names", "states") if after.get(what) != self.wanted[what]]
+        shutil.rmtree(kb)
+        return [f"{where}: {problem}" for problem in problems], len(done.get("paused", ()))
 
     def _wrong(self, kb: Path, where: str, done: Mapping[str, Any]) -> list[str]:
         problems = [] if done["code"] in (0, -signal.SIGKILL) else [f"the command ended with code {done['code']}"]

@@ -106,7 +106,7 @@ class ScriptedLibrary:
     withdrawn: list[str] = field(default_factory=list)
 
     def name(self) -> str:
-        return "in memory"
+        return "年度报告"
 
     def is_empty(self) -> bool:
         return not any(record.state == "ready" for record in self.documents())

@@ -19,7 +19,14 @@ import pytest
 from ingest.children import ParserPool
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import CrashedParserError, KbQaError, LimitExceededError, ModelError, PasswordRequiredError
+from kb_qa.errors import (
+    CrashedParserError,
+    EnvironmentProblemError,
+    KbQaError,
+    LimitExceededError,
+    ModelError,
+    PasswordRequiredError,
+)
 from tests.hostile_parsers import counted, obeys_file
 
 SECONDS = 2
@@ -93,6 +100,13 @@ def test_a_parser_that_fails_ends_in_a_typed_error_and_a_whole_pool(
     assert failed - began < SECONDS + WHOLE_AGAIN
     assert said(pool.parse(order(tmp_path, "read"), "d", "text")) == "read"
     assert time.monotonic() - failed < WHOLE_AGAIN
+
+
+def test_a_full_disk_is_not_the_files_fault(pool: ParserPool, tmp_path: Path) -> None:
+    """The error may pass, so that ingest waits for room instead of quarantining the file."""
+    with pytest.raises(EnvironmentProblemError, match="No space left") as caught:
+        pool.parse(order(tmp_path, "fill the disk"), "d", "text")
+    assert caught.value.retryable
 
 
 def test_a_crash_is_tried_again_once(pool: ParserPool, tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_long_text_is_cut_between_blocks() -> None:
     assert all(weight(part.text) <= TARGET_WEIGHT + len(part.blocks) for part in made)
 
 
-def test_chunk_ids_differ_for_equal_texts() -> None:
+def test_case_c6_chunk_ids_differ_for_equal_texts() -> None:
     """The same disclaimer on two pages is two chunks, each citable by itself (CASES C6)."""
     one, two = element("Same."), replace(element("Same.", order=1), regions=(Region(7, BBox(0, 0, 9, 9)),))
     made = chunk([one, replace(table_element(), order=2), two], ORIGIN)

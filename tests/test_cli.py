@@ -164,6 +164,17 @@ def test_search_lists_hits_with_their_places(sample_kb: Path) -> None:
     assert first["regions"][0]["bbox"][0] < first["regions"][0]["bbox"][2]
 
 
+def test_a_search_is_limited_by_every_option(sample_kb: Path) -> None:
+    """Page, type and date together leave the one table; a span without documents is told, and wrong use."""
+    limits = ("--page", "3-4", "--type", "table", "--since", "2020", "--document", "briefing.pdf")
+    done = run("search", "基本工资", "--kb", sample_kb, "--json", *limits)
+    assert {(line["document"], line["page"], line["element_type"]) for line in done.lines} == {
+        ("briefing.pdf", 4, "table")
+    }
+    nothing = run("search", "基本工资", "--kb", sample_kb, "--since", "2090")
+    assert (nothing.code, "dates since 2090-01-01" in nothing.err) == (2, True)
+
+
 def test_documents_lists_names_and_states(sample_kb: Path) -> None:
     """Every sample is listed as ready, with the fields that the JSON form promises."""
     done = run("documents", "--kb", sample_kb, "--json")

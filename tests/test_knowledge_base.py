@@ -16,9 +16,10 @@ from kb_qa.answers import (
     Question,
     SpanEnd,
     TextDelta,
+    Turn,
 )
 from kb_qa.elements import Chunk
-from kb_qa.errors import MissingIndexError, ModelError
+from kb_qa.errors import EnvironmentProblemError, MissingIndexError, ModelError
 from kb_qa.geometry import Page, Quality
 from kb_qa.guardrails.policies import Policy
 from kb_qa.knowledge_base import KnowledgeBase
@@ -176,6 +177,25 @@ async def test_answers_are_stored_even_when_nobody_listens_to_the_end() -> None:
     stored = asked.library.answer(str(first.data["answer_id"]))
     assert stored is not None
     assert [event.event for event in stored] == ["start", "sources"]
+
+
+async def test_a_full_disk_takes_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """An answer and a session that cannot be written are logged; the reader has the whole answer."""
+
+    class Full(InMemoryLibrary):
+        def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None:
+            raise EnvironmentProblemError("the disk is full; make room and try again")
+
+        def add_turn(self, session_id: str, turn: Turn) -> int:
+            raise EnvironmentProblemError("the disk is full; make room and try again")
+
+    asked = knowledge_base(TextDelta("Net revenue was 4,812 million in 2024."), BlockCitation(1, 0), STOP)
+    library = Full(all_chunks=(REVENUE, PAY), pages=asked.library.pages)  # type: ignore[attr-defined]
+    asked = replace(asked, library=library)
+    events = [event async for event in asked.ask("What was net revenue?", session_id="s")]
+    assert events[-1].event == "end"
+    assert events[-1].data["complete"]
+    assert "could not be stored: the disk is full" in caplog.text
 
 
 async def test_a_figure_does_not_pass_for_a_list_number() -> None:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # DESIGN: a module may import from rows below its own; rows 3 to 5 never import row 2.
 ROWS: dict[int, set[str]] = {
     0: {"elements", "geometry", "errors", "answers", "marks", "picture", "records"},
-    1: {"protocols", "jobs"},
+    1: {"protocols", "jobs", "meters"},
     2: {
         *(
             "access_keys",
@@ -52,6 +52,8 @@ ROWS: dict[int, set[str]] = {
             "session_table",
             "sketch_table",
             "version_table",
+            "page_table",
+            "ready_rows",
         ),
         *("settings", "spending", "testing", "tracing", "vectors"),
     },

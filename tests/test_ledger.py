@@ -13,11 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from kb_qa.answers import Scope
 from kb_qa.arrows import IllegalArrowError
@@ -236,6 +238,15 @@ def test_a_version_is_invisible_until_it_is_published(ledger: Ledger) -> None:
     assert ledger.words([element_id])[element_id] == element(document_id, 0, "alpha 0").words
     assert ledger.page(document_id, 1) == Page(1, 595, 842)
     assert ledger.resolve(["REPORT.PDF"]) == [document_id]
+
+
+def test_a_page_has_all_that_was_read_of_it(ledger: Ledger) -> None:
+    """In reading order, of a version that is ready and no other."""
+    version = bring(ledger, "alpha")
+    assert ledger.page_texts(sha("alpha")) == {}
+    ledger.publish(version)
+    assert ledger.page_texts(sha("alpha")) == {1: "alpha 0\nalpha 1"}
+    assert ledger.page_texts(sha("beta")) == {}
 
 
 def test_what_was_parsed_comes_back_with_tables_and_odd_text(ledger: Ledger) -> None:
@@ -578,14 +589,18 @@ def test_many_ids_are_one_question(ledger: Ledger) -> None:
 
 
 def test_an_original_is_stored_once_under_its_hash(ledger: Ledger, tmp_path: Path) -> None:
-    """The copy is whole and under its digest; what is not a digest names no file."""
+    """The copy is whole, under its digest, and goes where no document is of it; what is no digest names no file."""
     source = tmp_path / "x.pdf"
     source.write_bytes(b"%PDF-1.7 " * 400_000)
     document_id = ledger.store_blob(source)
     assert document_id == ledger.store_blob(source) == hashlib.sha256(source.read_bytes()).hexdigest()
-    assert ledger.blob_path(document_id).read_bytes() == source.read_bytes()
+    content = source.read_bytes()
+    ledger.receive(document_id, "x.pdf", size=source.stat().st_size, kind="pdf", pipeline=PIPELINE)
     (ledger.kb_dir / "blobs" / ".incoming-dead").write_bytes(b"half")
+    source.write_bytes(b"never received")
+    ledger.store_blob(source)
     ledger.remove_leftovers()
+    assert ledger.blob_path(document_id).read_bytes() == content
     assert [p for p in (ledger.kb_dir / "blobs").rglob("*") if p.is_file()] == [ledger.blob_path(document_id)]
     for wrong in ("../../etc/passwd", "", "f" * 63, document_id.upper(), "\x00" * 64):
         with pytest.raises(NotFoundError):
@@ -633,14 +648,14 @@ def test_vectors_that_cannot_be_right_are_refused(ledger: Ledger, matrix: np.nda
         ledger.store_vectors(version, [f"{sha('a')[:8]}-1-0"], matrix.astype(np.float32))
 
 
-def test_vectors_of_another_size_need_a_reindex(ledger: Ledger) -> None:
+def test_case_c5_vectors_of_another_size_need_a_reindex(ledger: Ledger) -> None:
     """C5: a model of another dimension is told, not mixed in."""
     version = bring(ledger, "a", until="embedding")
     with pytest.raises(ReindexNeededError):
         ledger.store_vectors(version, [f"{sha('a')[:8]}-1-0"], np.ones((1, 3), np.float32))
 
 
-def test_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
+def test_case_c3_a_document_without_chunks_becomes_ready(ledger: Ledger) -> None:
     """C3: nothing to embed is not an error."""
     version = bring(ledger, "blank", parts=0, until="ready")
     assert ledger.version(version).state == "ready"
@@ -719,3 +734,25 @@ def test_what_cannot_be_shown_is_no_name(ledger: Ledger, name: str) -> None:
     with pytest.raises(InputError, match="cannot name a knowledge base"):
         ledger.set_name(name)
     assert ledger.name() == "kb"
+
+
+def test_chunks_are_found_by_their_ids_and_not_by_a_scan(ledger: Ledger) -> None:
+    """However many are visible: SQLite starts at the ids, never at the state that nearly every version has."""
+    bring(ledger, "a", until="ready")
+    plans: list[str] = []
+    listened: Any = ledger.database.engine
+
+    def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if statement.startswith("SELECT"):
+            plans.extend(row[3] for row in connection.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
+
+    event.listen(listened, "before_cursor_execute", explain)
+    chunk_id = f"{sha('a')[:8]}-{PIPELINE}-0"
+    assert set(ledger.chunks([chunk_id])) == set(ledger.sketches([chunk_id])) == {chunk_id}
+    assert len(ledger.lexical(["a"], 9)) == 2
+    assert len(ledger.document_chunks(sha("a"))) == 2
+    event.remove(listened, "before_cursor_execute", explain)
+    searched = [plan for plan in plans if " chunks" in plan]
+    assert len(searched) >= 5
+    assert not any("SCAN chunks" in plan or "versions_in_state" in plan for plan in searched)
+    assert sum("versions_in_state" in plan for plan in plans) <= 1  # what is kept of the lexical index asks once

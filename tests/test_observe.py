@@ -1,16 +1,20 @@
 """Questions are asked, and what is seen of each is kept: pages found, what the answer cites and says, and how long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kb_qa.answers import AnswerEvent, BlockCitation, Filters, ModelStop, TextDelta
+from kb_qa.elements import Element
 from kb_qa.errors import ModelError
 from kb_qa.evaluation.cases import Case
+from kb_qa.evaluation.runs import Run, latencies
 from kb_qa.evaluation.scores import Place, outcomes
+from kb_qa.geometry import Region
 from kb_qa.observe import HereAsker, Line, Seconds, answered_of, named_documents, observe, stored_pages
+from kb_qa.testing import InMemoryLibrary
 from tests.factories import DOCUMENT
-from tests.test_knowledge_base import knowledge_base
+from tests.test_knowledge_base import PAY, knowledge_base
 
 STOP = ModelStop("end_turn", {})
 REVENUE = Case("r", "What was net revenue in 2024?", "report.pdf", ((1,),), answers=("4,812 million",))
@@ -50,6 +54,15 @@ def test_questions_may_be_asked_of_their_document_alone() -> None:
     assert [filters.documents for filters in asked.filters] == [(DOCUMENT,), ()]
 
 
+def test_a_search_alone_is_timed() -> None:
+    """Without answers, what the search took is all that is known of the stages."""
+    base = knowledge_base(STOP)
+    seen = tuple(observe([REVENUE], HereAsker(base), {"report.pdf": frozenset({DOCUMENT})}, {}, answers=False))
+    assert seen[0].answered is None
+    assert [stage for stage, *_ in latencies(Run("A", seen))] == ["retrieve"]
+    assert seen[0].searched > 0
+
+
 def test_a_cut_answer_is_no_answer() -> None:
     """An answer without its end failed, whatever it said."""
     events = [AnswerEvent(1, "start", {"answer_id": "a"}), AnswerEvent(2, "delta", {"text": "x"})]
@@ -57,10 +70,10 @@ def test_a_cut_answer_is_no_answer() -> None:
 
 
 def test_stored_pages_are_the_plain_searchs() -> None:
-    """The text of each page as it was read, without prefixes; names that are not known stand for nothing."""
-    library = knowledge_base(STOP).library
-    pages = {place.page: place.text for place in stored_pages(library)}
-    assert pages[4] == "P5 | 22000"
+    """The text of each page as it was read; names that are not known stand for nothing."""
+    element = Element("e", DOCUMENT, 0, "text", "Header", "Northfell", (Region(1, None), Region(2, None)))
+    library = InMemoryLibrary(all_chunks=[PAY], elements=[element, replace(element, id="h", hidden="white")])
+    assert [(place.page, place.text) for place in stored_pages(library)] == [(1, "Northfell"), (2, "Northfell")]
     assert named_documents([REVENUE, Case("2", "?", "none.pdf")], library)["none.pdf"] == frozenset()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ingest.children import ParserPool
+from ingest.discover import discover, received
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from ingest.parse import parse_document
@@ -22,6 +25,7 @@ from kb_qa.protocols import Vectors
 from kb_qa.publish import catch_up
 from kb_qa.testing import HashEmbedder
 from kb_qa.vectors import ChromaStore
+from tests.hostile_parsers import obeys_file
 
 LIMITS = Limits()
 
@@ -82,7 +86,7 @@ class Workshop:
 
     folder: Path
     ledger: Ledger
-    pool: InlinePool = field(default_factory=InlinePool)
+    pool: InlinePool | ParserPool = field(default_factory=InlinePool)
     embedder: CountingEmbedder = field(default_factory=CountingEmbedder)
 
     def write(self, name: str, text: str) -> Path:
@@ -91,7 +95,14 @@ class Workshop:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def ingest(self, *, limits: Limits = LIMITS, retry: bool = False, stop_after: int = 10**9) -> dict[str, Outcome]:
+    def ingest(
+        self,
+        *,
+        limits: Limits = LIMITS,
+        retry: bool = False,
+        stop_after: int = 10**9,
+        upload: tuple[Path, str] | None = None,
+    ) -> dict[str, Outcome]:
         asked = itertools.count()
 
         def stop() -> None:
@@ -111,7 +122,10 @@ class Workshop:
             stop=stop,
         )
         try:
-            return {outcome.path: outcome for outcome in pipeline.run([self.folder / "in"])}
+            found = discover([self.folder / "in"], limits=limits)
+            if upload is not None:
+                found = received([upload], limits=limits)
+            return {outcome.path: outcome for outcome in pipeline.run_on(found)}
         finally:
             store.close()
 
@@ -150,7 +164,7 @@ def test_each_file_has_an_outcome(workshop: Workshop) -> None:
     assert all(outcome.reason for outcome in outcomes.values() if outcome.state != "ready")
 
 
-def test_the_same_bytes_are_read_once(workshop: Workshop) -> None:
+def test_case_c6_the_same_bytes_are_read_once(workshop: Workshop) -> None:
     """Two names in one folder, and a second run, parse and embed nothing again; both names are listed."""
     workshop.write("a.txt", "Parking costs 37 dollars.")
     workshop.write("b.txt", "Parking costs 37 dollars.")
@@ -162,7 +176,38 @@ def test_the_same_bytes_are_read_once(workshop: Workshop) -> None:
     assert set(workshop.visible()) == {"a.txt", "b.txt"}
 
 
-def test_a_changed_file_replaces_what_its_name_stood_for(workshop: Workshop) -> None:
+def test_a_folder_that_is_scanned_again_and_again_costs_nothing(workshop: Workshop) -> None:
+    """Ten times, touched and renamed meanwhile: one version a document, no new chunk, nothing embedded or parsed."""
+    for number in range(4):
+        workshop.write(f"{number}.txt", f"Item {number} costs 37 dollars.")
+    workshop.ingest()
+    rows = [dict(line) for line in workshop.ledger.export()]
+    versions = workshop.ledger.versions_in("ready")
+    for number in range(10):
+        (workshop.folder / "in" / "0.txt").touch()
+        if number == 5:
+            (workshop.folder / "in" / "1.txt").rename(workshop.folder / "in" / "renamed.txt")
+        assert {outcome.reason for outcome in workshop.ingest().values()} == {"unchanged"}
+    assert list(workshop.ledger.export()) == rows
+    assert workshop.ledger.versions_in("ready") == versions
+    assert (len(workshop.pool.parsed), workshop.embedder.count) == (4, 4)
+    assert "renamed.txt" in workshop.visible()
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_poison_file_among_others_is_the_only_one_that_is_not_read(workshop: Workshop, count: int) -> None:
+    """With real children: it kills its parser twice, and each of the others is ready."""
+    for number in range(count - 1):
+        workshop.write(f"{number:02}.txt", f"read{' ' * number}")
+    workshop.write("poison.txt", "crash")
+    with ParserPool(obeys_file, limits=LIMITS, workers=2) as workshop.pool:
+        outcomes = workshop.ingest()
+    states = Counter(outcome.state for outcome in outcomes.values())
+    assert states == {"ready": count - 1, "quarantined": 1}
+    assert "crashed its parser 2 times" in outcomes["poison.txt"].reason
+
+
+def test_case_c6_a_changed_file_replaces_what_its_name_stood_for(workshop: Workshop) -> None:
     """After the second run only the new content can be asked."""
     workshop.write("a.txt", "Parking costs 37 dollars.")
     workshop.ingest()
@@ -335,3 +380,21 @@ def test_a_document_without_a_date_has_that_of_its_file(workshop: Workshop) -> N
     workshop.ingest()
     dates = {record.names[0]: (record.dated, record.dated_by) for record in workshop.ledger.documents()}
     assert dates == {"a.md": ("2021-05-06", "published"), "b.txt": ("2024-03-09", "file")}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["报" * 400 + ".txt", "🙂" * 300 + ".txt", "a" * 900 + ".txt", "CON.txt", "-rf.txt", "x\ufffd.txt", "{{7*7}}.txt"],
+    ids=["Chinese", "emoji", "long", "reserved", "option", "replaced", "template"],
+)
+def test_g1_an_upload_is_read_whatever_it_is_called(name: str, workshop: Workshop) -> None:
+    """G1: its name is the document's, and what it means; a second upload takes it over once that is ready."""
+    first = workshop.write("token", "Parking costs 37 dollars.")
+    assert workshop.ingest(upload=(first, name))[name].state == "ready"
+    meant = workshop.ledger.named(name)
+    second = workshop.write("token2", "Parking costs 41 dollars.")
+    assert workshop.ingest(upload=(second, name))[name].state == "ready"
+    assert meant is not None
+    assert workshop.ledger.named(name) not in {meant, None}
+    assert list(workshop.visible()) == [name]
+    assert workshop.ledger.named("another.txt") is None

@@ -219,7 +219,7 @@ def test_ending_anywhere_is_safe(ledger: Ledger, step: str, nth: int, fresh: boo
     assert not visible(ledger, "beta")
 
 
-def test_an_index_that_loses_rows_publishes_nothing(ledger: Ledger, index: MemoryIndex) -> None:
+def test_case_c4_an_index_that_loses_rows_publishes_nothing(ledger: Ledger, index: MemoryIndex) -> None:
     """C4: a version whose chunks are not all counted in the index stays invisible, and the index unsealed."""
     add(ledger, "alpha")
     index.lose = True

@@ -184,7 +184,7 @@ def test_index_metadata_leads_back_to_the_place(chunk: Chunk) -> None:
     assert place.described_by == well_formed(chunk.described_by)
 
 
-def test_odd_parser_values_become_plain_metadata() -> None:
+def test_case_c1_odd_parser_values_become_plain_metadata() -> None:
     """C1: a numpy page, a bbox that is not finite and a missing confidence are plain values or absent keys."""
     odd = Region(np.int64(3), BBox(np.float32(1), math.nan, 2, 3))  # type: ignore[arg-type]
     chunk = Chunk("c", "d", 1, "a.pdf", 0, (Block("b", "e", "x", 0, 1, (odd,)),), "text", "Title", confidence=math.nan)

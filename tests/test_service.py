@@ -233,6 +233,33 @@ def test_search_gives_hits_as_documented(service: Service) -> None:
     }
 
 
+def test_every_limit_of_a_search_goes_over_http(service: Service) -> None:
+    """Months and years become the days that they bound."""
+    given = {"documents": ["a.pdf"], "pages": [2, 3], "element_types": ["table"], "folder": "x"}
+    body = {"question": "q", "filters": {**given, "since": "2023", "until": "2024-02"}}
+    assert service.post("/v1/search", body).status_code == 200
+    expected = Filters(("a.pdf",), (2, 3), ("table",), "x", "2023-01-01", "2024-02-29")
+    assert service.knowledge_base.searched[-1][2] == expected
+
+
+WRONG_LIMITS = {
+    "no date": ({"since": "2024-13"}, "is no date"),
+    "an empty span": ({"since": "2024", "until": "2023"}, "the first is the later one"),
+    "no page": ({"pages": [0]}, "pages"),
+    "no type": ({"element_types": ["tabel"]}, "element_types"),
+    "no limit": ({"date": "2024"}, "date"),
+}
+
+
+@pytest.mark.parametrize(("filters", "told"), WRONG_LIMITS.values(), ids=WRONG_LIMITS)
+def test_a_limit_that_is_none_is_told(filters: dict[str, object], told: str, service: Service) -> None:
+    """422 with a message that names what is wrong, for a search as for a question."""
+    for path in ("/v1/search", "/v1/ask"):
+        response = service.post(path, {"question": "q", "filters": filters})
+        assert response.status_code == 422
+        assert told in response.text
+
+
 @pytest.mark.parametrize("k", [0, 201, "8", 1.5])
 def test_search_refuses_a_k_out_of_range(k: object, service: Service) -> None:
     """`k` is a whole number from 1 to 200."""
@@ -779,7 +806,7 @@ def test_slow_body_is_cut_off() -> None:
 
 def test_health_and_readiness(service: Service) -> None:
     """Alive says which knowledge base it is; ready counts the documents that can be asked."""
-    assert service.get("/healthz").json() == {"status": "ok", "name": "in memory"}
+    assert service.get("/healthz").json() == {"status": "ok", "name": "年度报告"}
     assert service.get("/readyz").json() == {"status": "ready", "documents": 3}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_an_empty_index_has_no_neighbours(store: ChromaStore) -> None:
     assert store.query(rows(1)[0], 5) == ()
 
 
-def test_nothing_to_store_or_delete_is_no_error(store: ChromaStore) -> None:
+def test_case_c3_nothing_to_store_or_delete_is_no_error(store: ChromaStore) -> None:
     """C3: a document without chunks; deleting what was never there."""
     store.upsert([], np.zeros((0, DIMENSION), np.float32), [])
     store.delete([])
@@ -114,7 +115,7 @@ def test_nothing_to_store_or_delete_is_no_error(store: ChromaStore) -> None:
     assert store.count() == 0
 
 
-def test_a_known_id_is_replaced_also_within_a_batch(store: ChromaStore) -> None:
+def test_case_c6_a_known_id_is_replaced_also_within_a_batch(store: ChromaStore) -> None:
     """C6: the last vector of an id is the one that answers."""
     matrix = rows(3)
     store.upsert(["a"], matrix[:1], [{"document_id": "d"}])
@@ -124,7 +125,7 @@ def test_a_known_id_is_replaced_also_within_a_batch(store: ChromaStore) -> None:
     assert store.query(matrix[2], 1)[0].similarity == pytest.approx(1, abs=1e-5)
 
 
-def test_more_rows_than_one_batch_takes(store: ChromaStore) -> None:
+def test_case_c4_more_rows_than_one_batch_takes(store: ChromaStore) -> None:
     """C4: 12,000 chunks are split by the limit of this machine."""
     fill(store, 12_000)
     assert store.count() == 12_000
@@ -132,7 +133,7 @@ def test_more_rows_than_one_batch_takes(store: ChromaStore) -> None:
     assert store.count() == 10
 
 
-def test_odd_metadata_never_loses_the_batch(store: ChromaStore) -> None:
+def test_case_c1_odd_metadata_never_loses_the_batch(store: ChromaStore) -> None:
     """C1: no bbox, a numpy page, NaN, a lone surrogate: all are stored and read back as they were meant."""
     regions: list[tuple[Region, ...]] = [
         (),
@@ -168,13 +169,27 @@ def test_what_was_stored_is_there_after_closing(tmp_path: Path) -> None:
     again.close()
 
 
-def test_two_bases_do_not_see_each_other(tmp_path: Path) -> None:
+def test_case_c10_two_bases_do_not_see_each_other(tmp_path: Path) -> None:
     """C10: names of knowledge bases are folders and never collection names."""
     one, other = ChromaStore(tmp_path / "年度报告", DIMENSION), ChromaStore(tmp_path / "季度报告", DIMENSION)
     fill(one, 3)
     assert (one.count(), other.count()) == (3, 0)
     one.close()
     other.close()
+
+
+def test_case_c10_no_name_becomes_a_collections(tmp_path: Path) -> None:
+    """C10: models of any name, also such that sanitise to nothing, have collections of their own with legal names."""
+    path = tmp_path / "index"
+    names = set()
+    for model in ("年度报告", "季度报告", "ab", "a..b", "1.2.3.4", "_x", "x" * 600, ""):
+        store = ChromaStore(path, DIMENSION, model)
+        assert store.count() == 0
+        fill(store, 1)
+        names.add(store._collection.name)
+        store.close()
+    assert len(names) == 8
+    assert all(re.fullmatch(r"chunks-[0-9a-f]{16}", name) for name in names)
 
 
 class Failing:
@@ -193,8 +208,8 @@ class Failing:
         return self._collection.query(n_results=n_results, **rest)
 
 
-@pytest.mark.parametrize(("limit", "count"), [(3, 2), (0, 10)], ids=["fewer", "scan"])
-def test_a_graph_that_fails_is_asked_for_less_and_then_passed_by(store: ChromaStore, limit: int, count: int) -> None:
+@pytest.mark.parametrize(("limit", "count"), [(5, 5), (3, 10), (0, 10)], ids=["fewer", "scan", "no graph"])
+def test_case_c9_a_graph_that_fails_is_asked_for_less_or_passed_by(store: ChromaStore, limit: int, count: int) -> None:
     """C9: an error of the graph never reads as nothing found."""
     matrix = fill(store, 40)
     exact = store.query(matrix[3], 10)

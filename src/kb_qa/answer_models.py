@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kb_qa.errors import EnvironmentProblemError, InputError
+from kb_qa.meters import Meter, Spending
 from kb_qa.models.extractive import ExtractiveModel
-from kb_qa.protocols import AnswerModel, Meter, PagePlaces, QuestionRewriter, RegionPictures, Spending
+from kb_qa.protocols import AnswerModel, PagePlaces, QuestionRewriter, RegionPictures
 from kb_qa.settings import Settings
 
 if TYPE_CHECKING:

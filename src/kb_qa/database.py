@@ -18,6 +18,7 @@ from kb_qa.schema import SCHEMA_VERSION, bring_up_to_date
 
 FILE_NAME = "ledger.sqlite3"
 BUSY_SECONDS = 30
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})  # no room on the disk, or none that is allowed
 
 
 def wal_is_safe(version: tuple[int, int, int]) -> bool:
@@ -146,5 +147,5 @@ def _storage_error(error: DBAPIError) -> Exception:
 def disk_error(error: OSError, what: str) -> EnvironmentProblemError:
     """A failed write of a file as an error for a reader; worth another try where the disk was full."""
     problem = EnvironmentProblemError(f"{what} could not be written: {error.strerror or error}")
-    problem.retryable = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    problem.retryable = error.errno in FULL
     return problem

@@ -89,10 +89,12 @@ def findings(kb: Path | None) -> Iterator[Finding]:
 
 
 def _python(settings: Settings) -> str:
-    return f"kb-qa {version('kb-qa')} on Python {platform.python_version()}, {platform.machine()}, {_cores()} cores"
+    return (
+        f"kb-qa {version('kb-qa')} on Python {platform.python_version()}, {platform.machine()}, {_usable_cpus()} cores"
+    )
 
 
-def _cores() -> int:
+def _usable_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -199,7 +199,7 @@ def _require(cases: Sequence[Case], documents: Mapping[str, frozenset[str]], set
     if unknown:
         named = ", ".join(dict.fromkeys(repr(case.document) for case in unknown[:5]))
         raise InputError(
-            f"{len(unknown)} questions name a document that {str(settings.kb)!r} cannot be asked about, "
+            f"{str(settings.kb)!r} cannot be asked about the documents of {len(unknown)} of the questions, "
             f"such as {named}; kb-qa documents lists those that it can"
         )
 

@@ -19,8 +19,10 @@ def display_name(text: str) -> str:
 def uploaded_name(claimed: str) -> str:
     """What an upload is called: the last part of what its sender claims, without folders; never empty, not endless."""
     last = display_name(claimed.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]).strip()
-    suffix = PurePosixPath(last).suffix[:_LONGEST_SUFFIX]
-    stem = last[: len(last) - len(suffix)] if last.endswith(suffix) else last
+    suffix = PurePosixPath(last).suffix
+    if len(suffix) > _LONGEST_SUFFIX:
+        suffix = ""
+    stem = last.removesuffix(suffix)
     if not stem.strip(" ."):
         stem = "document"
     return f"{stem[: LONGEST_NAME - len(suffix)]}{suffix}"

@@ -17,14 +17,15 @@ from kb_qa.choose import CONTEXT_TOKENS, PER_DOCUMENT, Room
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.conversation import Conversation
-from kb_qa.errors import KbQaError, MissingIndexError
+from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
 from kb_qa.evidence import materials_of_context
 from kb_qa.generate import model_events
 from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
+from kb_qa.meters import Stages
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval, Stages
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval
 from kb_qa.refuse import before_generation, message_language
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
@@ -178,10 +179,13 @@ class KnowledgeBase:
         )
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
+        """An answer that cannot be stored, since the disk is full, was given all the same."""
+        kept = transcript.answer_id, transcript.question.own_words, transcript.events
         with self.stages.timed("save"):
-            await asyncio.to_thread(
-                self.library.save_answer, transcript.answer_id, transcript.question.own_words, transcript.events
-            )
+            try:
+                await asyncio.to_thread(self.library.save_answer, *kept)
+            except EnvironmentProblemError as error:
+                log.warning("answer %s could not be stored: %s", transcript.answer_id, error)
         await conversation.remember(transcript)
 
     def _require_documents(self) -> None:

@@ -7,7 +7,6 @@ is not ready, and whose rows go when its parse starts over.
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +31,7 @@ from kb_qa.arrows import (
 )
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
-from kb_qa.database import Database, disk_error
+from kb_qa.database import FULL, Database, disk_error
 from kb_qa.elements import Chunk, ParsedDocument
 from kb_qa.errors import InputError, NotFoundError
 from kb_qa.failpoints import failpoint
@@ -123,7 +122,7 @@ class Ledger(LedgerIndex, CaptionTable, VersionTable):
         try:
             return store_blob(self._blobs, path)
         except OSError as error:
-            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            if error.errno in FULL:
                 raise disk_error(error, f"the copy of {path.name!r}") from error
             raise
 

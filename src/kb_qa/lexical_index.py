@@ -41,6 +41,10 @@ class _Postings:
     rows: NDArray[np.int32]  # ascending
     scores: Scores
 
+    def within(self, spans: Sequence[tuple[int, int]]) -> _Postings:
+        inside = _in_spans(self.rows, spans)
+        return _Postings(self.rows[inside], self.scores[inside])
+
 
 @dataclass(slots=True)
 class _Kept:
@@ -80,17 +84,23 @@ class LexicalIndex:
         phrase_queries = [query for phrase in phrases if (query := phrase_query(phrase))]
         words = dict.fromkeys(query for term in terms if (query := phrase_query([term])))
         found = [self._postings(connection, kept, query) for query in (*words, *phrase_queries)]
+        spans = [kept.spans[each] for each in scope.document_ids if each in kept.spans]
+        if scope.document_ids:  # less to add up
+            found = [each.within(spans) for each in found]
         rows, scores = _summed(found)
         known = int(np.searchsorted(rows, len(kept.ready)))  # those behind are not visible yet
         rows, scores = rows[:known], scores[:known]
         allowed = kept.ready[rows]
         if scope.document_ids:
-            allowed &= _in_spans(rows, [kept.spans[each] for each in scope.document_ids if each in kept.spans])
+            allowed &= _in_spans(rows, spans)
         if scope.pages or scope.element_types:
             allowed &= self._places(connection, kept, scope)[rows]
         for query in phrase_queries:
             allowed &= np.isin(rows, self._postings(connection, kept, query).rows)
         rows, scores = rows[allowed], scores[allowed]
+        if len(rows) > k:  # sorting all of them takes longer than all the rest
+            best = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
+            rows, scores = rows[best], scores[best]
         order = np.lexsort((rows, -scores))[:k]
         return [(int(rows[place]), float(scores[place])) for place in order]
 
@@ -191,7 +201,7 @@ def _summed(found: Sequence[_Postings]) -> tuple[Rows, Scores]:
     return held, sums[held].astype(np.float32)
 
 
-def _in_spans(rows: Rows, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+def _in_spans(rows: Rows | NDArray[np.int32], spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
     """Which of the ascending rows lie in any of the spans."""
     inside = np.zeros(len(rows), dtype=np.bool_)
     for first, last in spans:

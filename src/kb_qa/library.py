@@ -12,7 +12,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     RowMapping,
-    Select,
     and_,
     bindparam,
     exists,
@@ -24,9 +23,11 @@ from kb_qa.answer_table import AnswerTable
 from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.database import Database
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
-from kb_qa.geometry import Page, Region
+from kb_qa.geometry import Region
 from kb_qa.lexical_index import LexicalIndex
+from kb_qa.page_table import PageTable
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
+from kb_qa.ready_rows import only_ready
 from kb_qa.records import (
     from_data,
     pack,
@@ -46,7 +47,7 @@ SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
 
 
-class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
+class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
 
     def __init__(self, database: Database) -> None:
@@ -58,7 +59,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
         found: dict[str, Chunk] = {}
         with self.database.read() as connection:
             for part in slices(ids):
-                rows = connection.execute(_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
+                rows = connection.execute(only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
                 for row in rows.mappings():
                     found[row["id"]] = chunk_of(row)
             sources = _current_names(connection, {chunk.document_id for chunk in found.values()})
@@ -66,7 +67,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         """All of a document, in order, as `chunks` gives them."""
-        statement = _ready(select(chunks.c.id), chunks.c.version_id).where(chunks.c.document_id == document_id)
+        statement = only_ready(select(chunks.c.id), chunks.c.version_id).where(versions.c.document_id == document_id)
         with self.database.read() as connection:
             ids = connection.execute(statement.order_by(chunks.c.ordinal)).scalars().all()
         found = self.chunks(ids)
@@ -88,7 +89,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
             return ()
         with self.database.read() as connection:
             best = dict(self._lexical.best(connection, terms, k, scope, phrases))
-            statement = _ready(
+            statement = only_ready(
                 select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
             )
             found = [
@@ -100,14 +101,14 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
         return tuple(LexicalMatch(row.id, best[row.row]) for row in found)
 
     def element(self, element_id: str) -> Element | None:
-        statement = _ready(select(elements, versions.c.document_id), elements.c.version_id)
+        statement = only_ready(select(elements, versions.c.document_id), elements.c.version_id)
         with self.database.read() as connection:
             row = connection.execute(statement.where(elements.c.id == element_id)).mappings().first()
         return None if row is None else element_of(row)
 
     def words(self, element_ids: Sequence[str]) -> Mapping[str, Sequence[Word]]:
         found: dict[str, Sequence[Word]] = {}
-        statement = _ready(select(elements.c.id, elements.c.words), elements.c.version_id)
+        statement = only_ready(select(elements.c.id, elements.c.words), elements.c.version_id)
         with self.database.read() as connection:
             for part in slices(element_ids):
                 for row in connection.execute(statement.where(elements.c.id.in_(part))):
@@ -117,17 +118,12 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
     def facts(self, element_ids: Sequence[str]) -> Mapping[str, StoredFacts]:
         found: dict[str, StoredFacts] = {}
         columns = (elements.c.id, elements.c.facts, versions.c.locale, versions.c.facts_reading)
-        statement = _ready(select(*columns), elements.c.version_id)
+        statement = only_ready(select(*columns), elements.c.version_id)
         with self.database.read() as connection:
             for part in slices(element_ids):
                 for row in connection.execute(statement.where(elements.c.id.in_(part))):
                     found[row.id] = StoredFacts(row.facts, row.locale, row.facts_reading)
         return found
-
-    def page(self, document_id: str, number: int) -> Page | None:
-        with self.database.read() as connection:
-            data = connection.execute(_PAGE, {"document_id": document_id, "page_number": number}).scalar()
-        return None if data is None else from_data(Page, data)
 
     def flags(self, document_id: str) -> Sequence[str]:
         with self.database.read() as connection:
@@ -201,8 +197,8 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
             with self.database.read() as connection:
                 model = current_embedder(connection)
                 own = and_(vectors.c.chunk_row == chunks.c.row, vectors.c.embedder == (model[0] if model else ""))
-                statement = _ready(select(chunks, vectors.c.vector), chunks.c.version_id).outerjoin(vectors, own)
-                statement = statement.where(chunks.c.document_id == document_id).order_by(chunks.c.ordinal)
+                statement = only_ready(select(chunks, vectors.c.vector), chunks.c.version_id).outerjoin(vectors, own)
+                statement = statement.where(versions.c.document_id == document_id).order_by(chunks.c.ordinal)
                 rows = connection.execute(statement).mappings().all()
             yield from (_export_line(row) for row in rows)
 
@@ -299,10 +295,6 @@ def current_embedder(connection: Connection) -> tuple[str, int] | None:
     return None if value is None else (value[0], value[1])
 
 
-def _ready(statement: Select[Any], version_id: Any) -> Select[Any]:
-    return statement.join(versions, and_(versions.c.id == version_id, versions.c.state == "ready"))
-
-
 _RECORDS = (
     select(
         versions,
@@ -315,9 +307,6 @@ _RECORDS = (
     .order_by(versions.c.state == "ready", versions.c.id)
 )
 # Built once: every picture asks for its page, and building the statement takes longer than running it.
-_PAGE = _ready(select(pages.c.page), pages.c.version_id).where(
-    versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
-)
 _FLAGS = select(versions.c.flags).where(versions.c.document_id == bindparam("document_id"), versions.c.state == "ready")
 
 

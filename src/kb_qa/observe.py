@@ -123,16 +123,19 @@ def observe(
     for case in cases:
         ids = documents.get(case.document, frozenset()) if case.document else frozenset[str]()
         found: dict[str, tuple[Place, ...]] = {}
+        searched = 0.0  # the first time, over all documents
         for limit, tail in ((frozenset[str](), ""), *([(ids, "within")] if case.pools else [])):
             filters = Filters(documents=tuple(sorted(limit)))
+            started = time.perf_counter()
             hits = asker.search(case.question, HITS, filters)
+            searched = searched or time.perf_counter() - started
             found[tail] = tuple(place for hit in hits for place in places_of(hit))
             for name, search in baselines.items():
                 found[f"{tail}.{name}" if tail else name] = tuple(search(case.question, limit))
         answered = None
         if answers:
             answered = answer_to(asker, case.question, Filters(documents=tuple(sorted(ids)) if within else ()))
-        yield Observed(case, ids, found, answered)
+        yield Observed(case, ids, found, answered, searched)
 
 
 def named_documents(cases: Sequence[Case], library: Library) -> Mapping[str, frozenset[str]]:
@@ -143,18 +146,12 @@ def named_documents(cases: Sequence[Case], library: Library) -> Mapping[str, fro
 
 def stored_pages(library: Library) -> list[Place]:
     """The text of every page that can be asked about, as it was read; a document without pages is one."""
-    pages: list[Place] = []
-    for record in library.documents():
-        if record.state != "ready":
-            continue
-        texts: dict[int | None, list[str]] = {}
-        for chunk in library.document_chunks(record.document_id):
-            if chunk.origin != "caption":  # a model's words, which no page prints
-                for block in chunk.blocks:
-                    texts.setdefault(block.regions[0].page if block.regions else None, []).append(block.text)
-        name = record.names[0] if record.names else record.document_id
-        pages += [Place(record.document_id, name, page, text="\n".join(parts)) for page, parts in texts.items()]
-    return pages
+    return [
+        Place(record.document_id, record.names[0] if record.names else record.document_id, page, text=text)
+        for record in library.documents()
+        if record.state == "ready"
+        for page, text in library.page_texts(record.document_id).items()
+    ]
 
 
 def answer_to(asker: Asker, question: str, filters: Filters) -> Answered:

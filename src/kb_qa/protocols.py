@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -204,6 +203,13 @@ class Library(Sessions, Protocol):
         """All of a document, in order."""
         ...
 
+    def page_texts(self, document_id: str) -> Mapping[int | None, str]:
+        """All that was read of each page, headers and footers too, but nothing hidden or written by a model.
+
+        None is the page of what has none; an element on several pages is said on each.
+        """
+        ...
+
     def lexical(
         self,
         terms: Sequence[str],
@@ -360,26 +366,6 @@ class AnswerModel(Protocol):
         ...
 
     def generate(self, question: Question, context: Context) -> AsyncGenerator[ModelEvent]: ...
-
-
-class Spending(Protocol):
-    """What was paid for models, by day (`2026-11-30`, UTC), in billionths of a US dollar."""
-
-    def spent(self, day: str) -> int: ...
-
-    def add(self, day: str, amount: int) -> None: ...
-
-
-class Meter(Protocol):
-    """Counts what happens, for whoever watches the process. From any thread."""
-
-    def add(self, name: str, amount: float = 1, **labels: str) -> None: ...
-
-
-class Stages(Protocol):
-    def timed(self, stage: str) -> AbstractContextManager[None]:
-        """While a stage of a question runs. It may be left in another task than it was entered in."""
-        ...
 
 
 class RegionPictures(Protocol):

@@ -18,17 +18,30 @@ from numpy.typing import NDArray
 from kb_qa.asked.reading import Asked
 from kb_qa.elements import ElementType
 from kb_qa.sketch import BLOCK, LABEL, Codes, code
-from kb_qa.terms import inverse_frequency, terms
+from kb_qa.terms import inverse_frequency
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-FEATURES = ("dense", "lexical", "other", "coverage", "label", "order", "years", "document", "place", "phrase", "parent")
+FEATURES = (
+    "dense",
+    "lexical",
+    "other",
+    "coverage",
+    "label",
+    "order",
+    "years",
+    "document",
+    "place",
+    "phrase",
+    "parent",
+    "chunk",
+)
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "dense": 2.0,  # similarity, between the farthest and the nearest candidate
         "lexical": 1.0,  # BM25 of the question's words, of the best
-        "other": 0.5,  # … of its other words: synonyms, the other language
+        "other": 1.0,  # … of its other words: synonyms, the other language
         "coverage": 3.2,  # share of the question that one block says with its headers
         "label": 5.0,  # how well a row's label, or a heading, is what is asked for
         "order": 5.5,  # words of the question beside each other as in it
@@ -36,9 +49,11 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "document": 8.0,  # the question names the document or what it is about
         "place": 3.0,  # the page or kind of element that it names
         "phrase": 3.0,  # what it quotes, word for word
+        "chunk": 1.0,  # share of the question that all its blocks say
         "parent": 0.9,  # share of the question that the document's candidates say together
     }
 )
+_DENSE, _LEXICAL = ("dense", "dense inside"), ("lexical", "other")
 # Another name of a thing counts a little less than the one that the question uses.
 OTHER_NAME = 0.85
 
@@ -78,21 +93,29 @@ def features_of(
     found: Mapping[str, Mapping[str, float]],
     documents: Mapping[str, float] = MappingProxyType({}),
 ) -> Features:
-    """`found` maps `dense`, `lexical` and `other` to scores by chunk id.
+    """`found` maps `dense`, `lexical` and `other` to scores by chunk id, and with `… inside` those of a search for the
+    rest of the question inside the documents that it names.
 
     `documents` says how surely the question is about a document, by its id, 0..1.
     """
+    lexical = _of_best([[found.get(name, {}).get(each.id, 0.0) for each in candidates] for name in _LEXICAL])
+    inside = _of_best([[found.get(f"{name} inside", {}).get(each.id, 0.0) for each in candidates] for name in _LEXICAL])
+    dense = [_spread([found.get(name, {}).get(each.id) for each in candidates]) for name in _DENSE]
     about = np.array([documents.get(each.document_id, 0.0) for each in candidates])
     texts = _Texts(asked, candidates)
+    # Where a document was searched by itself, how well its name fits a passage says nothing of the passage.
+    searched = (about > 0) & ("dense inside" in found)
     columns = {
-        "dense": _spread([found.get("dense", {}).get(each.id) for each in candidates]),
-        "lexical": _of_best([found.get("lexical", {}).get(each.id, 0.0) for each in candidates]),
-        "other": _of_best([found.get("other", {}).get(each.id, 0.0) for each in candidates]),
+        "dense": np.where(searched, dense[1], dense[0]),
+        "lexical": np.where(searched, inside[0], lexical[0]),
+        "other": np.where(searched, inside[1], lexical[1]),
         "document": about,
         "place": np.array([_place(asked, each) for each in candidates]),
         **texts.features(about),
     }
-    return Features(np.stack([columns[name] for name in FEATURES], axis=1), texts.support)
+    # The page that is asked for is about the question, whatever its words.
+    support = np.where(columns["place"] > 0, 1.0, texts.support)
+    return Features(np.stack([columns[name] for name in FEATURES], axis=1), support)
 
 
 @dataclass(slots=True)
@@ -121,10 +144,15 @@ class _Texts:
         self._distinct = len(columns.codes)
         self._years = columns.add(asked.years)
         self._concepts = [
-            (sorted({*columns.add(each.own)}), [sorted({*columns.add(other)}) for other in each.others if other])
+            (
+                sorted({column for column in columns.add(each.own) if column < self._distinct}),
+                [sorted({*columns.add(other)}) for other in each.others if other],
+            )
             for each in asked.concepts
         ]
-        self._names = sorted({*columns.add([term for name in asked.names for term in terms(name.text)])})
+        named = [term for each in asked.concepts for name in (each.own, *each.others) for term in name]
+        self._cjk = frozenset(columns.add([term for term in named if not term.isascii()]))
+        self._names = sorted({*columns.add(asked.name_terms)})
         self._phrases = [columns.add(phrase) for phrase in asked.phrases]
         lengths = [len(each.codes) for each in candidates]
         self._flat: Codes = np.concatenate([each.codes for each in candidates] or [np.zeros(0, np.uint32)])
@@ -138,7 +166,7 @@ class _Texts:
     def features(self, about: Numbers) -> Mapping[str, Numbers]:
         """`about` says for each candidate how surely the question names its document."""
         count = len(self._candidates)
-        names = ("coverage", "label", "order", "years", "phrase", "parent")
+        names = ("coverage", "label", "order", "years", "phrase", "parent", "chunk")
         if not self._count or not self._own:
             return {name: np.zeros(count) for name in names}
         held = self._held()
@@ -159,9 +187,10 @@ class _Texts:
         return {
             "coverage": self._best(shares + np.minimum(tie, 0.02)),
             "label": self._labels(weights),
-            "order": self._order(weights),
+            "order": self._order(weights, full),
             "years": self._best(full[:, self._years].mean(1)) if self._years else np.zeros(count),
             "phrase": self._phrase(),
+            "chunk": self._by_chunk(said) @ weights,
             "parent": (together @ weights)[document],
         }
 
@@ -174,23 +203,35 @@ class _Texts:
     def _said(self, held: Flags) -> Numbers:
         """How much of each own term a segment says, by itself or by another name of the thing it belongs to."""
         said = held[:, : self._distinct].astype(float)
-        for own, others in self._concepts:
-            if others:
-                named = np.any([held[:, columns].all(1) for columns in others], axis=0)
-                said[:, own] = np.maximum(said[:, own], OTHER_NAME * named[:, None])
+        for (own, _), named in zip(self._concepts, self._named(held, self._concepts), strict=True):
+            said[:, own] = np.maximum(said[:, own], OTHER_NAME * named[:, None])
         return said
+
+    def _is_whole(self, own: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether one name says as much: `leases` is less than `operating leases`, 年假 no less than its English."""
+        return len(other) >= len(own) or not own or (other[0] in self._cjk) != (own[0] in self._cjk)
+
+    def _named(self, held: Flags, concepts: Sequence[tuple[list[int], list[list[int]]]]) -> Sequence[Flags]:
+        """For each thing of the question the segments that say another name of it in full."""
+        nowhere = np.zeros(self._count, bool)
+        return [
+            np.logical_or.reduce([nowhere, *(held[:, columns].all(1) for columns in others)]) for _, others in concepts
+        ]
 
     def _weights(self, said: Numbers, *, missing: bool = False) -> Numbers:
         """Shares of the question by own term: rare ones among the candidates weigh more; those that none says weigh
         nothing, unless the `missing` are wanted: then they weigh most.
         """
         count = len(self._candidates)
-        in_chunks = np.zeros((count, self._distinct))
-        np.maximum.at(in_chunks, self._chunk, said)
-        frequency = (in_chunks > 0).sum(0)
+        frequency = (self._by_chunk(said) > 0).sum(0)
         weights = np.array([inverse_frequency(int(each), count) if each or missing else 0.0 for each in frequency])
         total = weights.sum()
         return weights / total if total else weights
+
+    def _by_chunk(self, said: Numbers) -> Numbers:
+        together = np.zeros((len(self._candidates), self._distinct))
+        np.maximum.at(together, self._chunk, said)
+        return together
 
     def _best(self, by_segment: Numbers) -> Numbers:
         best = np.zeros(len(self._candidates))
@@ -214,19 +255,25 @@ class _Texts:
         asked = self._said(held) @ weights
         return self._best(np.sqrt(np.minimum(counted / np.maximum(sizes, 1), 1.0) * asked))
 
-    def _order(self, weights: Numbers) -> Numbers:
+    def _order(self, weights: Numbers, held: Flags) -> Numbers:
         """How much of the question stands in one segment as pairs of neighbours; a pair weighs what its words do."""
         table = np.zeros((self._width, self._width))
         for left, right in zip(self._own, self._own[1:], strict=False):
-            table[left, right] = weights[left] + weights[right]
+            if not (left in self._names and right in self._names):  # a name tells the document, not the passage
+                table[left, right] = weights[left] + weights[right]
         total = table.sum()
+        if not total:
+            return np.zeros(len(self._candidates))
         first, second = self._column[:-1], self._column[1:]
         near = np.flatnonzero((first >= 0) & (second >= 0))
         near = near[table[first[near], second[near]] > 0]
-        if not total or not len(near):
-            return np.zeros(len(self._candidates))
         keys = np.unique(np.stack([self._segment[near], first[near], second[near]], axis=1), axis=0)
         gained = np.bincount(keys[:, 0], weights=table[keys[:, 1], keys[:, 2]], minlength=self._count)
+        whole = [(own, [other for other in others if self._is_whole(own, other)]) for own, others in self._concepts]
+        for (own, _), named in zip(whole, self._named(held, whole), strict=True):
+            within = table[np.ix_(own, own)].sum()
+            if within and named.any():  # in other words it stands in one piece, too
+                gained = np.where(named, np.maximum(gained, OTHER_NAME * within), gained)
         return self._best(gained / total)
 
     def _phrase(self) -> Numbers:
@@ -271,9 +318,11 @@ def _spread(values: Sequence[float | None]) -> Numbers:
     return np.array([0.0 if value is None else (value - low) / width for value in values])
 
 
-def _of_best(values: Sequence[float]) -> Numbers:
-    best = max(values, default=0.0)
-    return np.array([value / best if best > 0 else 0.0 for value in values])
+def _of_best(rows: Sequence[Sequence[float]]) -> Numbers:
+    """Scores of one scale as shares of the best of them all: the better way to say the question counts more."""
+    scores: Numbers = np.maximum(np.array(rows, dtype=np.float64), 0.0)
+    best = scores.max(initial=0.0)
+    return scores / best if best > 0 else scores
 
 
 def _place(asked: Asked, candidate: Candidate) -> float:

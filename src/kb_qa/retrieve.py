@@ -82,15 +82,14 @@ class Retriever:
             "lexical": self._lexical(wanted, scope),
             "other": self._lexical(asked.other_terms, scope),
         }
-        chosen = scope.document_ids
-        if named and (len(chosen) > len(named) or any(each not in chosen for each in named)):
+        if named:
+            # There the name tells nothing: every passage is about what it names.
             inside = replace(scope, document_ids=tuple(named))
-            near, more = self._dense(vector, inside)
+            vector = self.embedder.embed_query(asked.about) if asked.about != asked.core else vector
+            found["dense inside"], more = self._dense(vector, inside)
+            found["lexical inside"] = self._lexical(question_terms(asked.about), inside)
+            found["other inside"] = self._lexical(asked.other_about_terms, inside)
             sketches = {**sketches, **more}
-            found["dense"] = {**near, **found["dense"]}
-            found["lexical"] = {**self._lexical(wanted, inside), **found["lexical"]}
-            found["other"] = {**self._lexical(asked.other_terms, inside), **found["other"]}
-            found["inside"] = near
         missing = {each for ranking in found.values() for each in ranking} - sketches.keys()
         return found, {**sketches, **self.library.sketches([*missing])}
 
@@ -145,8 +144,9 @@ class Retriever:
             chunks = self.library.chunks([chunk_id for chunk_id, _ in part])
             for chunk_id, scores in part:
                 if chunk_id in chunks and filters.passes(chunks[chunk_id]):
+                    # Those of a search inside named documents under the same names: each is the best that is known.
                     searched = {
-                        name: found[name][chunk_id] for name in ("dense", "lexical", "other") if chunk_id in found[name]
+                        name.partition(" ")[0]: each[chunk_id] for name, each in found.items() if chunk_id in each
                     }
                     hits.append(Hit(chunks[chunk_id], {**scores, **searched}))
             if len(hits) >= k:

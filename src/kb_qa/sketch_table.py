@@ -15,10 +15,11 @@ from kb_qa.protocols import ChunkSketch, Identity, Unrelated
 from kb_qa.records import from_data, to_data, well_formed
 from kb_qa.schema import meta
 
-# Built once: a question asks for hundreds of chunks, and building the statement takes longer than running it.
+# Built once: a question asks for hundreds of chunks, and building the statement takes longer than running it. The plus
+# is what the empty text is in `ready_rows`.
 _SKETCHES = text(
     "SELECT chunks.id, chunks.document_id, ordinal, element_type, page, sketch FROM chunks"
-    " JOIN versions ON versions.id = chunks.version_id AND versions.state = 'ready'"
+    " JOIN versions ON versions.id = chunks.version_id AND +versions.state = 'ready'"
     " WHERE chunks.id IN (SELECT value FROM json_each(:ids))"
 )
 _EDITION = text(

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from kb_qa.errors import MissingDependencyError
-from kb_qa.protocols import Meter
+from kb_qa.meters import Meter
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

@@ -21,6 +21,13 @@ _ASIDES = re.compile(
     r" the (?:(?:annual|quarterly) report|documents?|materials?|text|passage|context)\b,?"
     r"|如果?[^。？！]*(?:返回|回答|回复|请答)[^。？！]*[。？！]?|(?:根据|按照|依据)(?:文档|材料|文件|资料|上述|以上)[^，,。]{0,6}[，,]?"
 )
+# Words that ask: they say what kind of answer is wanted, not what it is about.
+_ASKING = frozenset(
+    "mani much long often name tell give list pleas say said describ explain show find get take mean"
+    " 需要 多长 时间 长时间 多长时间 多久 多少钱 告诉 介绍 说明 列出 一下 多 大 有 几天 规定".split()
+)
+_ASKING_ZH = re.compile("需要多长时间|多长时间|多少时间|什么时间|需要多久|多久|多少钱|是多少|有多少")
+_LEGAL = r"(?:Inc|Incorporated|Corp|Corporation|Ltd|Limited|PLC|plc|Plc|LLC|LLP|N\.V|S\.A|AG|SE|GmbH|Co)"
 _YEAR = re.compile(r"(?a)(?<!\d)(?:19|20)\d\d(?!\d)")
 _FISCAL = re.compile(r"(?ai)\b(?:FY|F|CY)[ '-]?(?P<two>\d\d)\b(?!\d)")
 
@@ -29,7 +36,7 @@ _FISCAL = re.compile(r"(?ai)\b(?:FY|F|CY)[ '-]?(?P<two>\d\d)\b(?!\d)")
 class Asked:
     """`core` is the question without asides, `terms` its index terms in order, `years` as printed (`2023`).
 
-    `about` is the core without the names, for a search inside documents that are about them.
+    `about` is the core without the names, for a search inside documents that are about them, `about_terms` its terms.
     `phrases` must stand word for word; `captions` of `places` are among them.
     """
 
@@ -38,18 +45,28 @@ class Asked:
     core: str
     about: str
     terms: tuple[str, ...]
+    about_terms: tuple[str, ...]
     concepts: tuple[Concept, ...]
     names: tuple[Anchor, ...]
+    name_terms: tuple[str, ...]
     years: tuple[str, ...]
     places: Places
     phrases: tuple[tuple[str, ...], ...]
 
     @property
     def other_terms(self) -> tuple[str, ...]:
-        """The terms of the question in other words, and in the other language; empty where no other words are known."""
+        """The question in other words, and in the other language; empty where no other words are known."""
+        return self._in_other_words(self.terms)
+
+    @property
+    def other_about_terms(self) -> tuple[str, ...]:
+        """What is asked about in other words."""
+        return self._in_other_words(self.about_terms)
+
+    def _in_other_words(self, said: Sequence[str]) -> tuple[str, ...]:
         own = {term for concept in self.concepts for term in concept.own}
         others = [term for concept in self.concepts for other in concept.others for term in other]
-        return tuple(dict.fromkeys([*others, *(term for term in self.terms if term not in own)])) if others else ()
+        return tuple(dict.fromkeys([*others, *(term for term in said if term not in own)])) if others else ()
 
 
 @lru_cache(maxsize=256)
@@ -57,25 +74,33 @@ def read_question(question: str, book: ConceptBook) -> Asked:
     core = " ".join(_ASIDES.sub(" ", question).split()) or question
     found = anchors(question)
     names = tuple(anchor for anchor in found if anchor.kind == "name")
-    wanted = tuple(terms(core))
+    said = terms(core)
+    wanted = tuple(term for term in said if term not in _ASKING) or tuple(said)
     places = places_in(core)
     quotes = [anchor.text for anchor in found if anchor.kind == "quote"]
     phrases = (tuple(terms(text)) for text in [*quotes, *places.captions])
+    called = [match[0] for name in names for match in _whole_name(name).finditer(core)]
+    name_terms = tuple(dict.fromkeys(term for name in called for term in terms(name)))
+    about = core
+    for name in called:
+        about = about.replace(name, " ")
+    about = " ".join(about.split()) or core
     return Asked(
         text=question,
         language=language_of(question),
         core=core,
-        about=_without(core, names),
+        about=about,
         terms=wanted,
-        concepts=book.found(core, wanted),
+        about_terms=tuple(term for term in wanted if term not in name_terms) or wanted,
+        concepts=book.found(_ASKING_ZH.sub(" ", core), wanted),
         names=names,
+        name_terms=name_terms,
         years=tuple(dict.fromkeys([*_YEAR.findall(core), *(f"20{match['two']}" for match in _FISCAL.finditer(core))])),
         places=places,
         phrases=tuple(filter(None, phrases)),
     )
 
 
-def _without(text: str, names: Sequence[Anchor]) -> str:
-    for name in names:
-        text = text.replace(name.text, " ")
-    return " ".join(text.split()) or text
+def _whole_name(name: Anchor) -> re.Pattern[str]:
+    """The name with what is written in one piece with it, and its legal form: `Amazon` in `Amazon.com, Inc.'s`."""
+    return re.compile(rf"{re.escape(name.text.rstrip('.'))}(?:\.?[A-Za-z]+\b)?(?:,?\s+{_LEGAL}\b)*\.?(?:['’]s\b)?")

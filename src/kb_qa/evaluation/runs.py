@@ -40,7 +40,10 @@ class Run:
         return summary(self.observed)
 
     def seconds(self, stage: str) -> list[float]:
-        answers = (each.answered for each in self.observed)
+        """Of each question; where nothing was answered, `retrieve` is what the search took."""
+        answers = [each.answered for each in self.observed]
+        if stage == "retrieve" and not any(answers):
+            return [each.searched for each in self.observed]
         return [answer.seconds[stage] for answer in answers if answer is not None and stage in answer.seconds]
 
 

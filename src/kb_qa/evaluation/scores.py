@@ -72,13 +72,15 @@ class Answered:
 class Observed:
     """What was seen of one question. `found` has places by who searched, best first, repeats and all.
 
-    `documents` are the ids of the document that was expected: a name may be that of several.
+    `documents` are the ids of the document that was expected: a name may be that of several. `searched` is how many
+    seconds our search over all documents took.
     """
 
     case: Case
     documents: frozenset[str]
     found: Mapping[str, tuple[Place, ...]]
     answered: Answered | None = None
+    searched: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

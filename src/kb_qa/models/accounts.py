@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 
 from kb_qa.answers import COST, Language
 from kb_qa.errors import BudgetSpentError
+from kb_qa.meters import Meter, Spending
 from kb_qa.models.cache_watch import CacheWatch, call_of
 from kb_qa.models.prices import NANO_PER_DOLLAR, Price
 from kb_qa.models.replies import TOKEN_KINDS
 from kb_qa.models.requests import MessagesRequest
-from kb_qa.protocols import Meter, Spending
 
 log = logging.getLogger(__name__)
 

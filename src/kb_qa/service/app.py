@@ -89,16 +89,7 @@ def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
     )
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     app.state.parts = parts
-    # From the inside out.
-    app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5, exclude_content_types=NOT_COMPRESSED)
-    app.add_middleware(AccessRim, ring=parts.ring, limits=parts.limits)
-    app.add_middleware(EncodedSlashes)  # outside of it: which route is asked for is then the same for both
-    app.add_middleware(RefusalAtShutdown, shutdown=operations.shutdown)
-    app.add_middleware(
-        RequestRim,
-        hosts=allowed_hosts(settings.host, settings.allowed_hosts),
-        recorder=Recorder(counters, operations.audit, operations.tracer),
-    )
+    _add_rims(app, parts)
     problems.register(app)
     for module in (
         answers,
@@ -115,6 +106,19 @@ def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
     ):
         app.include_router(module.router)
     return app
+
+
+def _add_rims(app: FastAPI, parts: Parts) -> None:
+    # From the inside out.
+    app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5, exclude_content_types=NOT_COMPRESSED)
+    app.add_middleware(AccessRim, ring=parts.ring, limits=parts.limits)
+    app.add_middleware(EncodedSlashes)  # outside of it: which route is asked for is then the same for both
+    app.add_middleware(RefusalAtShutdown, shutdown=parts.operations.shutdown)
+    app.add_middleware(
+        RequestRim,
+        hosts=allowed_hosts(parts.settings.host, parts.settings.allowed_hosts),
+        recorder=Recorder(parts.counters, parts.operations.audit, parts.operations.tracer),
+    )
 
 
 def _closing(open_answers: OpenAnswers, lifespan: Lifespan | None) -> Lifespan:

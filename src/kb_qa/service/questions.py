@@ -52,7 +52,7 @@ class AskBody(BaseModel):
 
     question: QuestionText
     session_id: SessionId | None = None
-    filters: FilterBody = FilterBody()
+    filters: FilterBody = Field(default_factory=FilterBody)  # made, not copied, each time
     level: LevelChoice = "auto"
     whole: Name | None = None  # the document that is asked about as a whole
 
@@ -68,4 +68,4 @@ class SearchBody(BaseModel):
 
     question: QuestionText
     k: int = Field(default=8, ge=1, le=200)
-    filters: FilterBody = FilterBody()
+    filters: FilterBody = Field(default_factory=FilterBody)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from kb_qa.answers import AnswerEvent
-from kb_qa.protocols import Meter
+from kb_qa.meters import Meter
 
 
 async def tallied(meter: Meter, events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:

@@ -131,6 +131,16 @@ class InMemoryLibrary:
         found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)
         return sorted(found, key=lambda chunk: chunk.ordinal)
 
+    def page_texts(self, document_id: str) -> Mapping[int | None, str]:
+        """Of its elements."""
+        texts: dict[int | None, list[str]] = {}
+        for element in self.elements:
+            if element.document_id == document_id and not element.hidden and element.origin != "caption":
+                pages: set[int | None] = {region.page for region in element.regions}
+                for page in pages or {None}:
+                    texts.setdefault(page, []).append(element.text)
+        return {page: "\n".join(parts) for page, parts in texts.items()}
+
     def lexical(
         self,
         terms: Sequence[str],
