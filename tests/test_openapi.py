@@ -119,17 +119,17 @@ def test_no_request_is_a_server_error(label: str, mode: GenerationMode, keyed: K
     """What the schema allows and what it does not: answered as described, never 500."""
     if mode is GenerationMode.NEGATIVE and not can_be_wrong(label):
         return
-    assert attacked(OPERATIONS[label], mode, keyed, 4) > 0
+    assert attacked(OPERATIONS[label], mode, keyed, 3) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_no_request_of_many_is_a_server_error(label: str, mode: GenerationMode, keyed: Keyed) -> None:
-    """The same, a hundred times each."""
+    """The same, more often."""
     if mode is GenerationMode.NEGATIVE and not can_be_wrong(label):
         return
-    assert attacked(OPERATIONS[label], mode, keyed, 100) > 0
+    assert attacked(OPERATIONS[label], mode, keyed, 12) > 0
 
 
 def can_be_wrong(label: str) -> bool:
