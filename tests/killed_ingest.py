@@ -259,7 +259,7 @@ def _left_over(kb: Path, ledger: Any, connection: Any, states: Mapping[str, str]
         problems.append(f"{len(left)} halves of originals")
     if ledger.tombstones():
         problems.append("tombstones")
-    statement = "SELECT count(*) FROM versions WHERE state NOT IN ('ready', 'quarantined')"
+    statement = "SELECT count(*) FROM versions WHERE state NOT IN ('ready', 'quarantined', 'deleted')"
     if found := connection.exec_driver_sql(statement).scalar():
         problems.append(f"{found} versions on their way")
     statement = "SELECT count(*) FROM lexical WHERE rowid NOT IN (SELECT row FROM chunks)"
