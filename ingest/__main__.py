@@ -12,15 +12,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ingest.draw import draw_elements
+from ingest.embedding_progress import EmbeddingProgress, reindex_summary, reindex_text
 from ingest.handover import delete_from, ingest_into
 from ingest.progress import IngestProgress, summary
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
+from ingest.reindex import reindex
 from ingest.stored import named_document, parsed_document, shown_file
 from ingest.worker import work
 from kb_qa.command_line import HELP, Commands, json_option, kb_option, settings_of, write_output
@@ -84,6 +87,26 @@ def ingest_command(paths: Sequence[Path], retry: bool, kb: Path | None, as_json:
         progress.summary(outcomes, seconds)
     if any(outcome.state == "quarantined" for outcome in outcomes):
         raise SystemExit(1)
+
+
+@main.command("reindex")
+@click.option("--index-only", is_flag=True, help="Keep the model; only fill the vector index anew from the ledger.")
+@kb_option
+@json_option
+def reindex_command(kb: Path | None, as_json: bool, index_only: bool) -> None:
+    """Change to the embedding model of the settings, and fill the vector index anew. No document is parsed.
+
+    The old index answers until all is embedded. A run that was ended goes on where it was.
+    """
+    started = time.monotonic()
+    echo = (lambda document: _print_line(asdict(document))) if as_json else None
+    with EmbeddingProgress(echo) as progress:
+        done = reindex(settings_of(kb), progress.reporting, index_only=index_only)
+    seconds = time.monotonic() - started
+    if as_json:
+        _print_line({"summary": reindex_summary(done, seconds)})
+    else:
+        click.echo(reindex_text(done, seconds), err=True)
 
 
 @main.command()

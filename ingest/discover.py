@@ -25,6 +25,7 @@ class Found:
     name: str
     kind: Kind
     size: int
+    modified: float = 0.0  # seconds since 1970
     given: str = ""  # of an upload: what it is called; it lies in no folder
 
     @property
@@ -109,13 +110,13 @@ class _Scan:
 
     def add_upload(self, path: Path, name: str) -> None:
         try:
-            size = path.stat().st_size
+            status = path.stat()
         except OSError as error:
             self._skip(path, display_name(name), f"cannot be opened: {error.strerror}")
         else:
             own = PurePosixPath(name.replace("\\", "/")).name
             given = own if own.strip(". ") else "document"
-            self._file(path, display_name(given), size, given)
+            self._file(path, display_name(given), status, given)
 
     def _folder(self, folder: Path, prefix: str, depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -145,16 +146,17 @@ class _Scan:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, name, f"{_type_name(status.st_mode)}, not a file")
         elif not self._repeats(path, name, status):
-            self._file(path, name, status.st_size)
+            self._file(path, name, status)
 
-    def _file(self, path: Path, name: str, size: int, given: str = "") -> None:
+    def _file(self, path: Path, name: str, status: os.stat_result, given: str = "") -> None:
+        size = status.st_size
         try:
             if size > self.limits.max_file_mb * BYTES_PER_MB:
                 most = self.limits.max_file_mb
                 raise LimitExceededError(
                     f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; the limit is {most} MB (KB_QA_MAX_FILE_MB)"
                 )
-            self.found.append(Found(path, name, kind_of(path, name), size, given))
+            self.found.append(Found(path, name, kind_of(path, name), size, status.st_mtime, given))
         except RejectedFileError as error:
             self.rejected.append(Rejected(path, name, error))
         except OSError as error:

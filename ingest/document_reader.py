@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import pymupdf
 
 from ingest.assemble import assemble_elements
+from ingest.document_dates import pdf_date
 from ingest.drafts import PageDraft
 from ingest.layout import page_drafts
 from ingest.limits import Limits
@@ -80,12 +81,15 @@ def assembled(source: Source, drafts: Sequence[PageDraft]) -> ParsedDocument:
     """What the pages make together; `drafts` are all of them. Raises what `read_document` raises."""
     _check_content(drafts, source)
     elements = assemble_elements(drafts, source.document_id)
+    dated, dated_by = pdf_date(source.document)
     return ParsedDocument(
         pages=tuple(draft.page for draft in drafts),
         elements=elements,
         parser=PARSER,
         title=_title(source.document, elements),
         flags=(*source.flags, *(flag for draft in drafts for flag in draft.flags)),
+        dated=dated,
+        dated_by=dated_by,
     )
 
 

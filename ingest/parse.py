@@ -62,6 +62,7 @@ def _parse_opendocument(path: Path, document_id: str, kind: Kind, *, limits: Lim
 
 
 def _parse_printed(path: Path, document_id: str, kind: Kind, *, limits: Limits) -> ParsedDocument:
+    from ingest.document_dates import stated_date
     from ingest.office_pages import rendered_pdf
     from ingest.partition import check_archive
     from ingest.pdf import parse_pdf
@@ -71,7 +72,8 @@ def _parse_printed(path: Path, document_id: str, kind: Kind, *, limits: Limits) 
         printed = rendered_pdf(path, kind, Path(folder), limits=limits)
         parsed = parse_pdf(printed, document_id, limits=limits)
         flags = (*parsed.flags, "pages printed by LibreOffice")
-        return replace(parsed, flags=flags, rendering=printed.read_bytes())
+        dated, dated_by = stated_date(path, kind)  # the print was made just now
+        return replace(parsed, flags=flags, rendering=printed.read_bytes(), dated=dated, dated_by=dated_by)
 
 
 # The parsers are imported when one is first needed: together they take seconds and hundreds of megabytes.

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ingest.document_dates import stated_date
 from ingest.grids import with_scale
 from ingest.kinds import Kind
 from ingest.limits import BYTES_PER_MB, Limits
@@ -55,12 +56,15 @@ def partition(path: Path, document_id: str, kind: Kind, *, limits: Limits) -> Pa
     elements = elements_of(_scaled(read.passages), document_id)
     if not any(element.category != "Title" or not read.pages for element in elements):
         raise EmptyFileError("the document has no text")
+    dated, dated_by = stated_date(path, kind)
     return ParsedDocument(
         pages=read.pages,
         elements=elements,
         parser=_PARSER_NAMES.get(kind, "unstructured"),
         title=read.title,
         flags=read.flags,
+        dated=dated,
+        dated_by=dated_by,
     )
 
 

@@ -9,29 +9,29 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
 from ingest.captions import Captions
-from ingest.chunk import Origin, chunk
 from ingest.discover import Discovery, Found, discover
+from ingest.document_dates import file_date
+from ingest.indexing import embed_chunks, store_chunks, with_own_chunks
 from ingest.kinds import Kind
 from ingest.limits import Limits
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import CrashedParserError, EmptyFileError, KbQaError, RejectedFileError
+from kb_qa.errors import CrashedParserError, KbQaError, RejectedFileError
 from kb_qa.guardrails.document_facts import document_locale_of, packed_facts, reading_of
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
-from kb_qa.ledger import Ledger, ParsedFacts, VersionRecord
+from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import Embedder
-from kb_qa.terms import terms
+from kb_qa.version_table import VersionRecord
 
 _log = logging.getLogger(__name__)
 
-# The version of the code between a file's bytes and its chunks. Another number means that documents are parsed again.
+# The version of the code between a file's bytes and its elements. Another number means that documents are parsed again;
+# `indexing.CHUNKING` is the version of what comes after them.
 PIPELINE = "3"
-EMBED_BATCH = 32
 STOP_SECONDS = 0.5  # how often a run that waits for its parsers looks whether it is to end
 SUSPECT_ATTEMPTS = 2  # ends of this process after which a document is read alone
 MOST_ATTEMPTS = 5  # and after which it is quarantined
@@ -117,26 +117,31 @@ class Ingest:
         outcome = Outcome(work.found.name, work.document_id, key=str(work.found.path))
         if work.known is not None:
             return replace(outcome, state="quarantined", reason=work.known.reason, code=work.known.code)
-        if self.captions is not None and work.unchanged:
-            version = self.captions.renewed(work.version)
+        if work.unchanged:
+            version = self._renewed(work.version)
             work = replace(work, version=version, unchanged=version == work.version)
         try:
             if isinstance(parsed, RejectedFileError):
                 raise parsed
             if parsed is not None:
-                self.ledger.store_parse(work.version, parsed, self._facts(parsed))
+                self.ledger.store_parse(work.version, _dated(parsed, work.found), self._facts(parsed))
             if self.ledger.version(work.version).state == "parsed":
                 if self.captions is not None:
                     self.captions.describe(work.version)
-                self._chunk(work)
+                store_chunks(self.ledger, work.version, work.found.file_name)
             if self.ledger.version(work.version).state == "embedding":
-                self._embed(work)
+                embed_chunks(self.ledger, self.embedder, work.version, self.stop)
         except RejectedFileError as error:
             self.ledger.quarantine(work.version, error.code, str(error), self.limits.digest)
             outcome = replace(outcome, state="quarantined", reason=str(error), code=error.code)
         else:
             outcome = self._counted(outcome, work)
         return replace(outcome, seconds=round(time.monotonic() - work.started, 2))
+
+    def _renewed(self, version: int) -> int:
+        """The ready version, or one in its place: pictures were described meanwhile, or chunks are made otherwise."""
+        renewed = version if self.captions is None else self.captions.renewed(version)
+        return with_own_chunks(self.ledger, renewed) if renewed == version else renewed
 
     def _facts(self, parsed: ParsedDocument) -> ParsedFacts:
         """Read once, so that no question reads the texts a second time."""
@@ -147,24 +152,6 @@ class Ingest:
             _log.exception("the facts of a document could not be read")
             return ParsedFacts()
         return ParsedFacts(locale, reading_of(self.aliases), packed)
-
-    def _chunk(self, work: _Work) -> None:
-        parsed = self.ledger.load_parse(work.version)
-        pipeline = self.ledger.version(work.version).pipeline
-        origin = Origin(work.document_id, work.version, work.found.file_name, pipeline)
-        chunks = chunk(parsed.elements, origin)
-        if not chunks:
-            raise EmptyFileError(f"{work.found.file_name!r} holds no text that can be read")
-        self.ledger.store_chunks(work.version, chunks, [terms(part.embedded_text) for part in chunks])
-
-    def _embed(self, work: _Work) -> None:
-        """By length, so that a batch pads little; each batch is stored, so that a cut embedding goes on from there."""
-        waiting = iter(sorted(self.ledger.chunks_to_embed(work.version), key=lambda part: len(part.embedded_text)))
-        while batch := list(islice(waiting, EMBED_BATCH)):
-            self.stop()
-            matrix = self.embedder.embed_passages([part.embedded_text for part in batch])
-            self.ledger.store_vectors(work.version, [part.id for part in batch], matrix)
-        self.ledger.mark(work.version, "indexing")
 
     def _counted(self, outcome: Outcome, work: _Work) -> Outcome:
         counts = self.ledger.counts(work.version)
@@ -285,6 +272,14 @@ class _Running:
         for version in self.taken:
             with suppress(KbQaError):  # where the disk is full, it counts
                 self.ledger.count_attempt(version, -1)
+
+
+def _dated(parsed: ParsedDocument, found: Found) -> ParsedDocument:
+    """The document with the day of its file, where it says none of itself."""
+    if parsed.dated:
+        return parsed
+    dated, dated_by = file_date(found.modified)
+    return replace(parsed, dated=dated, dated_by=dated_by)
 
 
 @dataclass(frozen=True, slots=True)

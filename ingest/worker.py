@@ -19,9 +19,9 @@ from ingest.pipeline import Outcome
 from ingest.writer import Task, Writer
 from kb_qa.blobs import UPLOADS
 from kb_qa.errors import EnvironmentProblemError, KbQaError, LockHeldError, LostLeaseError
+from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
-from kb_qa.protocols import Job
 from kb_qa.settings import Settings
 
 _log = logging.getLogger(__name__)

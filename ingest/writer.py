@@ -21,13 +21,15 @@ from kb_qa.counters import Counters
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder, forget_texts
 from kb_qa.errors import InputError, NotFoundError
 from kb_qa.guardrails.labels import Aliases
+from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
-from kb_qa.protocols import Embedder, Job
+from kb_qa.live_index import embedder_of
+from kb_qa.protocols import Embedder
 from kb_qa.removal import Removal
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, PICTURES, embedder_of, make_visible, open_caption_pictures, policy_of_settings
+from kb_qa.wiring import CACHE, PICTURES, make_visible, open_caption_pictures, policy_of_settings
 
 
 @dataclass(frozen=True, slots=True)

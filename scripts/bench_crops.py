@@ -177,9 +177,9 @@ def _wait(port: int) -> None:
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         try:
-            if httpx.get(f"http://127.0.0.1:{port}/readyz").is_success:
-                return
-        except httpx.TransportError:
+            httpx.get(f"http://127.0.0.1:{port}/readyz").raise_for_status()
+            return
+        except httpx.HTTPError:
             time.sleep(0.1)
     raise SystemExit("the service did not answer")
 

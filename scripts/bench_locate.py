@@ -28,13 +28,13 @@ from typing import Any
 
 import pymupdf
 from bench_words import letters_of, mupdf_words
-from scoring.ocr_lines import wilson
 from scoring.parses import parse_of
 
 from ingest.chunk import Origin, chunk
 from ingest.document_reader import silence_mupdf
 from ingest.upright import bake_rotated_annotations
 from kb_qa.elements import Element
+from kb_qa.evaluation.intervals import wilson
 from kb_qa.folding import fold
 from kb_qa.geometry import BBox, union_of
 from kb_qa.glyphs import is_right_to_left

@@ -27,6 +27,7 @@ from ingest.limits import Limits
 from ingest.ocr import Picture, read_page
 from ingest.pdf import parse_image, parse_pdf
 from kb_qa.elements import Element
+from kb_qa.evaluation.intervals import wilson
 from kb_qa.geometry import BBox, Page
 from kb_qa.pages import open_document
 from scripts.scoring.ocr_lines import (
@@ -36,7 +37,6 @@ from scripts.scoring.ocr_lines import (
     error_interval,
     error_rate,
     score_lines,
-    wilson,
 )
 
 PHOTO = ("test__phototest.tif", "test__phototest.tif.phototest.gold.txt")

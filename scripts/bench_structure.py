@@ -23,12 +23,12 @@ from typing import Any
 
 import pymupdf
 from rapidfuzz import fuzz
-from scoring.ocr_lines import wilson
 
 from ingest.document_reader import silence_mupdf
 from ingest.limits import Limits
 from ingest.parse import parse_document
 from kb_qa.elements import FURNITURE, Cell, Element, Table
+from kb_qa.evaluation.intervals import wilson
 from kb_qa.geometry import BBox
 
 LEAST_IOU = 0.5

@@ -1,6 +1,6 @@
 """Write data/samples/ and tests/golden/samples.json: documents of which every box is known, because it was drawn here.
 
-    python scripts/make_samples.py [--out DIR] [--golden FILE]
+    python scripts/make_samples.py [--out DIR] [--golden FILE] [--questions FILE]
 
 Boxes are in points, as displayed (CropBox and /Rotate applied), origin top-left. A line's `bbox` reaches from pen
 position to pen position and is as high as the font says; a cell's is its rectangle in the grid, `text_bbox` that of its
@@ -55,6 +55,25 @@ def write_samples(folder: Path) -> dict[str, Any]:
     return golden
 
 
+def question_lines(golden: dict[str, list[Any]]) -> str:
+    """The questions as `kb-qa eval` reads them; the place of an answer where one box alone prints it."""
+    lines = []
+    for question in golden["questions"]:
+        line: dict[str, Any] = {"id": question["id"], "question": question["question"]}
+        if question["refused"]:
+            lines.append(line | {"not_in_documents": True})
+            continue
+        line |= {"document": question["document"], "answer": question["answer"]}
+        if question["page"] is not None:
+            line["pages"] = [question["page"]]
+            here = (question["document"], question["page"])
+            boxes = [item for item in golden["items"] if (item["document"], item["page"]) == here]
+            boxes = [item["bbox"] for item in boxes if question["answer"] in item["text"]]
+            line |= {"region": {"page": question["page"], "bbox": boxes[0]}} if len(boxes) == 1 else {}
+        lines.append(line)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
 def golden_text(golden: dict[str, list[Any]]) -> str:
     """JSON with a line for each fact, so that a change can be read in a diff."""
     parts = []
@@ -68,10 +87,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write the sample documents and the boxes they hold.")
     parser.add_argument("--out", type=Path, default=ROOT / "data" / "samples")
     parser.add_argument("--golden", type=Path, default=ROOT / "tests" / "golden" / "samples.json")
+    parser.add_argument("--questions", type=Path, default=ROOT / "docs" / "sample-questions.jsonl")
     arguments = parser.parse_args()
     golden = write_samples(arguments.out)
     arguments.golden.parent.mkdir(parents=True, exist_ok=True)
     arguments.golden.write_bytes(golden_text(golden).encode())
+    arguments.questions.write_bytes(question_lines(golden).encode())
     for path in sorted(arguments.out.iterdir()):
         print(f"{path.stat().st_size:>8}  {path.name}")
 

@@ -21,15 +21,16 @@ import pymupdf
 
 from ingest.children import ParserPool
 from ingest.handover import ingest_into
+from ingest.indexing import EMBED_BATCH
 from ingest.limits import Limits
-from ingest.pipeline import EMBED_BATCH
 from ingest.progress import IngestProgress
 from ingest.spread import SpreadingPool
 from kb_qa.elements import content_id
 from kb_qa.embedding_cache import FILE_NAME
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.settings import Settings
-from kb_qa.wiring import CACHE, embedder_of
+from kb_qa.wiring import CACHE
 
 
 def main() -> None:

@@ -105,6 +105,9 @@ class ScriptedLibrary:
     decided: list[Decision] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
 
+    def name(self) -> str:
+        return "in memory"
+
     def is_empty(self) -> bool:
         return not any(record.state == "ready" for record in self.documents())
 

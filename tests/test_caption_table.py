@@ -104,8 +104,8 @@ def test_a_revised_version_has_the_parse_without_captions(ledger: Ledger) -> Non
     assert len({ledger.version(each).pipeline for each in (first, made, again)}) == 3
 
 
-def test_a_revision_that_was_cut_is_parsed_anew(ledger: Ledger) -> None:
-    """It stands where an interrupted parse stands."""
+def test_a_revision_that_was_cut_is_made_again_from_the_stored_parse(ledger: Ledger) -> None:
+    """Its file is not parsed: the ready version is there to copy from."""
     first = published(ledger, parsed(ledger))
     with ledger.database.write() as connection:
         connection.exec_driver_sql("CREATE TRIGGER full BEFORE INSERT ON elements BEGIN SELECT RAISE(ABORT, 'x'); END")
@@ -113,7 +113,16 @@ def test_a_revision_that_was_cut_is_parsed_anew(ledger: Ledger) -> None:
         ledger.revise(first)
     with ledger.database.write() as connection:
         connection.exec_driver_sql("DROP TRIGGER full")
-    version = parsed(ledger)
-    assert version != first
-    assert ledger.load_parse(version) == PARSED
+    assert receive(ledger, "a") == first
     assert ledger.ready_version(sha("a"), "1") == first
+    assert ledger.load_parse(ledger.revise(first)) == PARSED
+
+
+def test_a_revision_keeps_the_captions_where_they_are_wanted(ledger: Ledger) -> None:
+    """Other chunks of the same parse: what was paid for goes along."""
+    first = parsed(ledger)
+    ledger.store_captions(first, [CAPTION], ["repaired"])
+    published(ledger, first)
+    made = ledger.revise(first, with_captions=True)
+    assert ledger.load_parse(made) == ledger.load_parse(first)
+    assert CAPTION in ledger.load_parse(made).elements

@@ -103,6 +103,65 @@ def test_a_tables_chunk_carries_caption_unit_and_header() -> None:
     assert "表1" not in made.text
 
 
+def test_a_row_is_embedded_as_printed() -> None:
+    """Under its headers, which the prefix says once: said again with every row they cost more and find less."""
+    (made,) = chunk([table_element()], ORIGIN)
+    assert made.embedded_text == f"{made.prefix}\nP5 | 22000 | 1.0\n23000 | 1.1"
+
+
+def test_a_heading_is_embedded_once() -> None:
+    """The section's path says it already."""
+    heading = element("假期", category="Title", section=("手册", "假期"))
+    (made,) = chunk([heading, element("年假 10 天。", order=1, section=("手册", "假期"))], ORIGIN)
+    assert made.embedded_text == "手册 > 假期\n年假 10 天。"
+    assert made.text == "假期\n年假 10 天。"
+
+
+def test_every_part_of_a_long_table_says_what_its_rows_stand_under() -> None:
+    """Header, unit line and the group's heading, though the heading is printed in an earlier part."""
+    cells = [
+        Cell(0, 1, 1, 1, "2024", 1, None, start=0, end=4, header=True),
+        Cell(1, 0, 1, 1, "Assets", 1, None, start=5, end=11),
+    ]
+    lines, offset = ["2024", "Assets"], 12
+    for row in range(2, 60):
+        label, value = f"Position number {row}", f"{row},000"
+        stop = offset + len(label)
+        cells.append(Cell(row, 0, 1, 1, label, 1, None, ("Assets",), (), offset, stop))
+        after = stop + 3 + len(value)
+        cells.append(Cell(row, 1, 1, 1, value, 1, None, ("Assets", label), ("2024",), stop + 3, after))
+        lines.append(f"{label} | {value}")
+        offset = after + 1
+    table = Table(tuple(cells), caption="Balance", scale_source=ScaleSource("in thousands", None))
+    source = Element("t", ORIGIN.document_id, 1, "table", "Table", "\n".join(lines), table=table)
+    made = chunk([element("The table below shows them."), source], ORIGIN)[1:]
+    assert len(made) > 1
+    assert {part.prefix for part in made} == {"Balance\nin thousands\n2024"}
+    assert made[0].context == "The table below shows them."
+    assert {part.context for part in made[1:]} == {"Assets"}
+
+
+@pytest.mark.parametrize(
+    ("text", "category", "lead"),
+    [
+        pytest.param(
+            "We pay. The following table shows it.", "NarrativeText", "The following table shows it.", id="en"
+        ),
+        pytest.param("薪酬如下：", "NarrativeText", "薪酬如下：", id="zh"),
+        pytest.param("We pay in May.", "NarrativeText", "", id="about something else"),
+        pytest.param("See below", "Title", "", id="heading"),
+        pytest.param(f"Below: {'x' * 400}:", "NarrativeText", "", id="too long"),
+    ],
+)
+def test_the_sentence_that_leads_to_a_table_helps_to_find_it(text: str, category: str, lead: str) -> None:
+    """It is embedded with the table, and is no part of its prefix, which the guard reads."""
+    before = element(text, category=category, section=("薪酬",))
+    made = chunk([before, replace(table_element(), order=1)], ORIGIN)
+    assert (made[-1].context, made[-1].element_type) == (lead, "table")
+    assert lead in made[-1].embedded_text
+    assert text not in made[-1].text and (not lead or lead not in made[-1].prefix)
+
+
 def test_caption_and_unit_lines_travel_with_their_table() -> None:
     """Lines that are a table's own stand in its chunk, citable, and make no chunk of their own."""
     caption = element("表1 薪酬", category="Title", section=("薪酬", "表1 薪酬"))

@@ -204,9 +204,9 @@ def test_e8_no_text_is_an_explicit_error(reason: str, code: str) -> None:
 
 
 def test_e10_the_hosts_words_stay_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    """E10: an error's body with script, a key and a path reaches the log, and no reader."""
+    """E10: an error's body with script, a key and a path reaches the log where that is to say all, and no reader."""
     fault = HttpFault(400, "invalid_request_error", "<script>alert(1)</script> sk-ant-123 /etc/x")
-    with caplog.at_level(logging.WARNING), service(fault) as running_:
+    with caplog.at_level(logging.DEBUG), service(fault) as running_:
         events = running_.ask()
     assert [event["event"] for event in events] == ["start", "sources", "error"]
     data = events[-1]["data"]
@@ -214,6 +214,7 @@ def test_e10_the_hosts_words_stay_in_the_log(caplog: pytest.LogCaptureFixture) -
     assert data["request_id"] == events[0]["data"]["answer_id"]
     assert not any(secret in json.dumps(events) for secret in ("script", "sk-ant", "/etc/x"))
     assert "sk-ant-123" in caplog.text
+    assert not any("sk-ant-123" in each.getMessage() for each in caplog.records if each.levelno > logging.DEBUG)
     assert "req_000001" in caplog.text
 
 

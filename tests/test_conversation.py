@@ -124,9 +124,10 @@ async def test_documents_of_an_earlier_filter_stay_chosen() -> None:
     for question in ("And in 2023?", "How much did it grow?"):
         start = (await answered(asked, question))[0].data
         assert start["carried_documents"] == ["report.pdf"]
+        assert start["carried_filters"] == {"pages": [1]}
     assert isinstance(asked.model, ScriptedModel)
     for question, context in asked.model.asked[1:]:
-        assert question.filters == Filters(documents=("report.pdf",))
+        assert question.filters == chosen
         assert {material.chunk.source for material in context.materials} == {"report.pdf"}
 
 
@@ -136,6 +137,24 @@ NOT_CARRIED = {
     "a file named": ("And in note.md, in 2023?", Filters(), Filters(documents=("report.pdf",))),
     "none before": ("And in 2023?", Filters(), Filters()),
 }
+
+
+CARRIED = {
+    "all": (Filters(), Filters(("a.pdf",), (2,), ("table",), "x", "2024-01-01", "2024-12-31")),
+    "pages of its own": (Filters(pages=(9,)), Filters(("a.pdf",), (9,), ("table",), "x", "2024-01-01", "2024-12-31")),
+    "dates of its own": (Filters(since="2023-01-01"), Filters(element_types=("table",), since="2023-01-01")),
+    "documents of its own": (Filters(("b.pdf",)), Filters(("b.pdf",), element_types=("table",))),
+}
+
+
+@pytest.mark.parametrize(("own", "expected"), CARRIED.values(), ids=CARRIED)
+async def test_every_limit_that_a_follow_up_leaves_open_stays(own: Filters, expected: Filters) -> None:
+    """Pages, types and dates stay like documents; the pages of one document are not those of another."""
+    library = InMemoryLibrary()
+    before = Filters(("a.pdf",), (2,), ("table",), "x", "2024-01-01", "2024-12-31")
+    library.add_turn("s", Turn(0, SALES, SALES, "a", filters=before))
+    found = await Conversation(library, "s").resolve(Question("And in 2023?", "en", own))
+    assert (found.filters, found.carried_filters) == (expected, True)
 
 
 @pytest.mark.parametrize(("question", "own", "before"), NOT_CARRIED.values(), ids=NOT_CARRIED)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from kb_qa.access_keys import AccessKeys
 from kb_qa.doctor_command import doctor
 from kb_qa.ledger import Ledger
+from kb_qa.schema import Database
 from kb_qa.testing import HttpFault, said, scripted_messages_api
 from kb_qa.testing.messages_api import Scripted
 
@@ -32,7 +36,8 @@ def test_an_empty_place_has_no_documents(tmp_path: Path) -> None:
     """The rest is checked all the same; the exit code is that of an environment that is not ready."""
     code, found = examined(tmp_path / "kb")
     assert code == 3
-    assert [name for name, finding in found.items() if not finding["ok"]] == ["documents", "index", "embedder"]
+    failed = [name for name, finding in found.items() if not finding["ok"]]
+    assert failed == ["documents", "index", "index files", "embedder"]
     assert "kb-qa ingest" in found["documents"]["detail"]
     assert found["model"]["detail"].startswith("extractive")
 
@@ -92,6 +97,35 @@ def test_a_host_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     _, found = examined(tmp_path / "kb")
     assert (found["model"]["ok"], "ANTHROPIC_BASE_URL" in found["model"]["detail"]) == (False, True)
+
+
+def test_the_machine_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite with what it can, room on the disk, the limits that hold, and what they would need."""
+    monkeypatch.setenv("KB_QA_PARSE_MEMORY_MB", "900000")
+    _, found = examined(tmp_path / "kb")
+    assert found["sqlite"]["detail"].startswith(f"SQLite {sqlite3.sqlite_version} with FTS5")
+    assert str(tmp_path) in found["disk"]["detail"]
+    assert "5000 pages" in found["limits"]["detail"]
+    assert "KB_QA_PARSE_MEMORY_MB lower" in found["limits"]["detail"]
+    assert found["access"]["detail"] == "listens on 127.0.0.1:8000; keys: none: only this machine may ask"
+
+
+def test_no_room_on_the_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less than a file of the largest size needs."""
+    monkeypatch.setenv("KB_QA_MAX_FILE_MB", "1000000")
+    _, found = examined(tmp_path)
+    assert (found["disk"]["ok"], "make room" in found["disk"]["detail"]) == (False, True)
+
+
+def test_a_bind_to_others_without_a_key_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `serve` would refuse it."""
+    monkeypatch.setenv("KB_QA_HOST", "0.0.0.0")
+    _, found = examined(tmp_path)
+    assert (found["access"]["ok"], "kb-qa key create" in found["access"]["detail"]) == (False, True)
+    with closing(Database.open(tmp_path, create=True)) as database:
+        AccessKeys(database).create("a", ["read"])
+    _, found = examined(tmp_path)
+    assert (found["access"]["ok"], found["access"]["detail"]) == (True, "listens on 0.0.0.0:8000; keys: 1 usable")
 
 
 def test_people_read_a_line_a_check(tmp_path: Path) -> None:

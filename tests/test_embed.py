@@ -128,13 +128,15 @@ def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("other", [HashEmbedder(64, "other"), HashEmbedder(32, "hash")], ids=["same size", "same id"])
-def test_another_model_needs_a_reindex(tmp_path: Path, other: HashEmbedder) -> None:
+def test_case_c5_another_model_needs_a_reindex(tmp_path: Path, other: HashEmbedder) -> None:
     """C5: another id of the same dimension, or another dimension, is refused, naming both."""
     with Ledger.open(tmp_path, create=True) as ledger:
         check_embedder(ledger, other)
         ledger.set_embedder("hash", 64)
         check_embedder(ledger, HashEmbedder(64, "hash"))
-        with pytest.raises(ReindexNeededError, match=rf"'hash' \(64 .*'{other.id}' \({other.dimension}\)"):
+        with pytest.raises(
+            ReindexNeededError, match=rf"'hash' \(64 .*'{other.id}' \({other.dimension}\).*kb-qa reindex"
+        ):
             check_embedder(ledger, other)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from kb_qa.errors import LostLeaseError, NotFoundError
 from kb_qa.job_table import JobTable
+from kb_qa.jobs import Job, JobQueue
 from kb_qa.ledger import Ledger
-from kb_qa.protocols import Job, JobQueue
 from kb_qa.testing import InMemoryJobs
 
 

@@ -10,6 +10,8 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +19,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kb_qa.answers import Scope
 from kb_qa.arrows import IllegalArrowError
 from kb_qa.database import FILE_NAME, wal_is_safe
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
-from kb_qa.errors import EnvironmentProblemError, MissingIndexError, NotFoundError, ReindexNeededError
+from kb_qa.errors import EnvironmentProblemError, InputError, MissingIndexError, NotFoundError, ReindexNeededError
 from kb_qa.geometry import BBox, Page, Region
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import StoredFacts
+from kb_qa.publish import catch_up
+from kb_qa.vectors import ChromaStore
 
 PIPELINE = "1"
 
@@ -72,14 +77,20 @@ def receive(ledger: Ledger, content: str, name: str = "report.pdf", folder: str 
     return ledger.receive(sha(content), name, folder, size=len(content), kind="pdf", pipeline=pipeline)
 
 
-def bring(ledger: Ledger, content: str, *, until: str = "indexing", parts: int = 2, **named: str) -> int:
+def bring(
+    ledger: Ledger, content: str, *, until: str = "indexing", parts: int = 2, dated: str = "", **named: str
+) -> int:
     """Takes the content of `parts` chunks as far as `until`; the version."""
     version = receive(ledger, content, **named)
     document_id, pipeline = sha(content), named.get("pipeline", PIPELINE)
     texts = [f"{content} {ordinal}" for ordinal in range(parts)]
     chunks = [chunk(document_id, version, ordinal, text, pipeline=pipeline) for ordinal, text in enumerate(texts)]
     parsed = ParsedDocument(
-        (Page(1, 595, 842),), tuple(element(document_id, i, t) for i, t in enumerate(texts)), "fake"
+        (Page(1, 595, 842),),
+        tuple(element(document_id, i, t) for i, t in enumerate(texts)),
+        "fake",
+        dated=dated,
+        dated_by="created" if dated else "",
     )
     steps = {
         "stored": lambda: ledger.mark(version, "stored"),
@@ -129,19 +140,32 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             *(("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")),
             *(("elements", "described_by"), ("chunks", "described_by")),
             *(("versions", "limits"), ("chunks", "digest")),
+            *(("versions", "dated"), ("versions", "dated_by"), ("chunks", "last_page")),
+            *(("versions", "chunking"), ("chunks", "context")),
+            *(("versions", "called"), ("chunks", "sketch")),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.executescript("DROP TABLE job_outcomes")
         connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
+        connection.executescript(
+            "CREATE VIRTUAL TABLE old USING fts5(terms);"
+            "INSERT INTO old (rowid, terms) SELECT rowid, body FROM lexical;"
+            "DROP TABLE lexical; ALTER TABLE old RENAME TO lexical"
+        )
     for _ in range(2):  # and once more finds nothing to do
         with Ledger.open(tmp_path, create=False) as opened:
             element_id = f"{sha('old')[:8]}-e0"
             assert opened.facts([element_id, "unknown"]) == {element_id: StoredFacts(None)}
             assert opened.element(element_id) == element(sha("old"), 0, "old 0")
+            assert {match.id for match in opened.lexical(["old"], 9, Scope(pages=(1,)))} == found(opened, "old")
+            assert [each.called for each in opened.identities().values()] == [()]
             assert opened.decisions() == []
             assert opened.jobs.outcomes(1) == []
             assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None
+            assert found(opened, "old", "1") == {f"{sha('old')[:8]}-1-0", f"{sha('old')[:8]}-1-1"}
+            version = opened.ready_version(sha("old"), PIPELINE)
+            assert version is not None and opened.version(version).chunking == ""
 
 
 def test_facts_stand_beside_their_element(ledger: Ledger) -> None:
@@ -470,9 +494,80 @@ def test_lexical_search_ranks_and_filters(ledger: Ledger) -> None:
     matches = ledger.lexical(["apple", "0", *map(str, range(5, 3000))], 10)
     assert matches[0].id == f"{sha('apple')[:8]}-1-0"
     assert [m.score for m in matches] == sorted((m.score for m in matches), reverse=True)
-    assert {m.id[:8] for m in ledger.lexical(["0"], 10, [sha("pear")])} == {sha("pear")[:8]}
+    assert {m.id[:8] for m in ledger.lexical(["0"], 10, Scope((sha("pear"),)))} == {sha("pear")[:8]}
     assert ledger.lexical(["0", "1"], 1) and len(ledger.lexical(["0", "1"], 1)) == 1
     assert ledger.lexical([], 10) == ledger.lexical([" "], 10) == ()
+
+
+def test_lexical_search_within_pages_and_types(ledger: Ledger) -> None:
+    """A passage over two pages is on both; pages it is not on, and other types, are left out."""
+    version = bring(ledger, "apple", until="parsed")
+    places = ((1,), (2, 3), (4,))
+    parts = [
+        replace(
+            part := chunk(sha("apple"), version, ordinal, "apple"),
+            blocks=(replace(part.blocks[0], regions=tuple(Region(page, None) for page in pages)),),
+            element_type="table" if ordinal == 2 else "text",
+        )
+        for ordinal, pages in enumerate(places)
+    ]
+    ledger.store_chunks(version, parts, [["apple"]] * 3)
+    ledger.store_vectors(version, [part.id for part in parts], np.eye(3, 4))
+    ledger.mark(version, "indexing")
+    ledger.publish(version)
+
+    def on(scope: Scope) -> list[int]:
+        return [parts.index(next(p for p in parts if p.id == m.id)) for m in ledger.lexical(["apple"], 9, scope)]
+
+    assert on(Scope(pages=(3,))) == [1]
+    assert on(Scope(pages=(1, 2))) == [0, 1]
+    assert on(Scope(pages=(5,))) == []
+    assert on(Scope(element_types=("table",))) == [2]
+    assert on(Scope((sha("apple"), *map(str, range(40_000))), (4,))) == [2]
+
+
+def test_documents_are_resolved_by_their_dates(ledger: Ledger) -> None:
+    """Both ends belong to the span; names and dates are met together; what has no date is in no span."""
+    for content, dated in (("a", "2023-12-31"), ("b", "2024-06-01"), ("c", "")):
+        bring(ledger, content, name=f"{content}.pdf", dated=dated)
+        ledger.publish(max(ledger.versions_in("indexing")))
+    assert ledger.resolve([], since="2023-12-31", until="2024-06-01") == sorted([sha("a"), sha("b")])
+    assert ledger.resolve([], until="2024-05-31") == [sha("a")]
+    assert ledger.resolve([], since="2024-01-01") == [sha("b")]
+    assert ledger.resolve(["a.pdf"], since="2024-01-01") == []
+    assert {(each.names[0], each.dated, each.dated_by) for each in ledger.documents()} == {
+        ("a.pdf", "2023-12-31", "created"),
+        ("b.pdf", "2024-06-01", "created"),
+        ("c.pdf", "", ""),
+    }
+
+
+def test_titles_and_labels_are_found_with_the_body(ledger: Ledger) -> None:
+    """A term is found in whichever column it stands, and only in its own chunk."""
+    version = bring(ledger, "a", until="parsed")
+    parts = [chunk(sha("a"), version, ordinal, "x") for ordinal in range(3)]
+    columns = {"titles": [["acme"], [], []], "labels": [[], ["revenue"], []]}
+    ledger.store_chunks(version, parts, [["one"], ["two"], ["three"]], chunking="7", **columns)
+    with pytest.raises(ValueError, match="3, 3, 1 lists"):
+        ledger.store_chunks(version, parts, [[]] * 3, labels=[[]])
+    ledger.store_vectors(version, [part.id for part in parts], np.eye(3, 4, dtype=np.float32))
+    ledger.mark(version, "indexing")
+    ledger.publish(version)
+    assert ledger.version(version).chunking == "7"
+    assert [found(ledger, term) for term in ("acme", "revenue", "three")] == [{part.id} for part in parts]
+
+
+def test_a_phrase_stands_side_by_side(ledger: Ledger) -> None:
+    """Its terms apart, in another order or in two columns are no match; other terms then only rank."""
+    version = bring(ledger, "a", until="parsed")
+    parts = [chunk(sha("a"), version, ordinal, "x") for ordinal in range(4)]
+    terms = [["total", "revenue", "rose"], ["revenue", "total"], ["total", "net", "revenue"], ["total"]]
+    ledger.store_chunks(version, parts, terms, labels=[[], [], [], ["revenue"]])
+    ledger.store_vectors(version, [part.id for part in parts], np.eye(4, dtype=np.float32))
+    ledger.mark(version, "indexing")
+    ledger.publish(version)
+    assert [match.id for match in ledger.lexical(["net"], 9, phrases=[["total", "revenue"]])] == [parts[0].id]
+    assert ledger.lexical([], 9, phrases=[["total", "revenue"], ["net"]]) == ()
 
 
 def test_many_ids_are_one_question(ledger: Ledger) -> None:
@@ -596,3 +691,31 @@ def test_a_writer_killed_between_its_chunks_leaves_nothing_visible(ledger: Ledge
     ledger.mark(version, "indexing")
     ledger.publish(version)
     assert found(ledger, "killed") == {part.id}
+
+
+NAMES = ("年度报告", "季度报告", "ab", "Report 2024", "a..b", "1.2.3.4", "_x", "x" * 600)
+
+
+def test_case_c10_a_knowledge_base_has_any_name_and_its_own_documents(tmp_path: Path) -> None:
+    """C10: a display name is kept as it is and names no collection; two bases never see each other's documents."""
+    for number, name in enumerate(NAMES):
+        with Ledger.open(tmp_path / str(number), create=True) as made:
+            assert made.name() == str(number)
+            made.set_name(name)
+            made.set_embedder("fake", 4)
+            bring(made, name, until="indexing")
+            with closing(ChromaStore(tmp_path / str(number) / "index", 4, "fake")) as store:
+                assert catch_up(made, store) == 1
+                assert store.count() == 2
+    for number, name in enumerate(NAMES):
+        with Ledger.open(tmp_path / str(number), create=False) as opened:
+            assert opened.name() == name
+            assert [record.document_id for record in opened.documents()] == [sha(name)]
+
+
+@pytest.mark.parametrize("name", ["", " \n", "a\x00b", "\u202ea", "x" * 1001], ids=repr)
+def test_what_cannot_be_shown_is_no_name(ledger: Ledger, name: str) -> None:
+    """Control and direction characters would end up on a page; the name before stays."""
+    with pytest.raises(InputError, match="cannot name a knowledge base"):
+        ledger.set_name(name)
+    assert ledger.name() == "kb"

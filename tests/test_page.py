@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from kb_qa.answers import AnswerEvent
 from kb_qa.errors import ModelError
+from tests.keyed_service import keyed_service
 from tests.scripted_service import (
     ANSWER,
     DOCUMENT,
@@ -426,6 +427,34 @@ def test_stream_is_read_the_same_however_it_is_cut(size: int, cited: Opened) -> 
         [STREAM, size],
     )
     assert read == [["ping", {}], ["delta", {"text": "一🙂"}], ["delta", {"text": "b"}], ["end", {"complete": True}]]
+
+
+def test_a_key_is_asked_for_and_opens_the_page(browser: Browser, original: Path) -> None:
+    """Where keys are needed: a wrong one is told, a right one shows documents and pictures, signing out hides them."""
+    with keyed_service(ScriptedKnowledgeBase([*cited_answer()], originals={DOCUMENT: original})) as running:
+        page = browser.new_page(locale="en-US")
+        page.set_default_timeout(5000)
+        opened = Opened(page, str(running.client.base_url))
+        expect(page.locator("#main")).to_be_hidden()
+        for key in ("wrong", running.secrets["write"]):
+            page.fill("#key", key)
+            page.click("#sign-in button")
+            expect(page.locator("#key")).to_have_value("")
+        expect(page.locator("#documents-empty")).to_have_text("The list of documents could not be loaded.")
+        page.click("#sign-out")
+        page.fill("#key", running.secrets["read"])
+        page.click("#sign-in button")
+        expect(page.locator("#documents li")).to_have_count(1)
+        opened.ask()
+        page.click("#answer .figure")
+        picture = page.locator("#evidence-pictures img").first
+        picture.wait_for()
+        page.wait_for_function("document.querySelector('#evidence-pictures img').naturalWidth > 0")
+        assert not any(secret in url for secret in running.secrets.values() for url in opened.requested)
+        assert page.evaluate("document.cookie") == ""
+        page.click("#sign-out")
+        expect(page.locator("#sign-in")).to_be_visible()
+        page.close()
 
 
 def test_page_builds_no_markup_from_strings() -> None:

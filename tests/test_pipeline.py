@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -354,3 +355,12 @@ def test_g1_an_upload_is_read_whatever_it_is_called(name: str, workshop: Worksho
     assert workshop.ledger.named(name) not in {meant, None}
     assert list(workshop.visible()) == [name]
     assert workshop.ledger.named("another.txt") is None
+
+
+def test_a_document_without_a_date_has_that_of_its_file(workshop: Workshop) -> None:
+    """What a document says of itself counts before the time on disk; both are told."""
+    for name, text in (("a.md", "---\ndate: 2021-05-06\n---\nAlpha."), ("b.txt", "Beta.")):
+        os.utime(workshop.write(name, text), (1_710_000_000, 1_710_000_000))
+    workshop.ingest()
+    dates = {record.names[0]: (record.dated, record.dated_by) for record in workshop.ledger.documents()}
+    assert dates == {"a.md": ("2021-05-06", "published"), "b.txt": ("2024-03-09", "file")}

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.elements import Block, Chunk, ParsedDocument
 from kb_qa.errors import DamagedIndexError
 from kb_qa.geometry import BBox, Page, Region
@@ -48,8 +49,8 @@ class MemoryIndex:
         self.store.delete(ids)
         self.at("after delete")
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
-        return self.store.query(vector, k, document_ids)
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
+        return self.store.query(vector, k, scope)
 
     def count(self) -> int:
         return self.store.count()
@@ -129,6 +130,7 @@ def test_a_version_becomes_visible_when_its_vectors_are_in(ledger: Ledger, index
         "source": "a.pdf",
         "ordinal": 0,
         "page": 1,
+        "last_page": 1,
         "element_type": "text",
         "category": "NarrativeText",
         "origin": "text-layer",
@@ -250,7 +252,9 @@ def test_a_real_index_is_rebuilt_after_its_folder_was_deleted(ledger: Ledger) ->
         store = open_store(path, EMBEDDER.dimension, ledger.index_seal())
         if opening == "again":
             assert store.count() == 9, "a sealed index is not rebuilt"
-        catch_up(ledger, store)
+        told: list[str] = []
+        catch_up(ledger, store, told.append)
+        assert told == (["the index is being rebuilt from the ledger", ""] if opening == "deleted" else [])
         answers.append([(n.id, round(n.similarity, 5)) for n in store.query(question, 9)])
         store.close()
     assert answers[0] == answers[1]

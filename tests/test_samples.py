@@ -82,12 +82,15 @@ def says(text: str, figure: str) -> bool:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two folders, each with what a run of the script writes: `out` and beside it `golden.json`."""
+    """Two folders, each with what a run of the script writes: `out`, and beside it the golden facts and questions."""
     folders = tuple(tmp_path_factory.mktemp("samples") for _ in range(2))
     script = str(ROOT / "scripts" / "make_samples.py")
     started = [
         subprocess.Popen(
-            [sys.executable, script, "--out", str(folder / "out"), "--golden", str(folder / "golden.json")],
+            [
+                *(sys.executable, script, "--out", str(folder / "out"), "--golden", str(folder / "golden.json")),
+                *("--questions", str(folder / "questions.jsonl")),
+            ],
             stdout=subprocess.DEVNULL,
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
@@ -107,6 +110,7 @@ def test_the_folder_holds_the_documents_and_nothing_else(runs: tuple[Path, Path]
 def test_the_golden_file_is_what_the_script_writes(runs: tuple[Path, Path]) -> None:
     """Running the script again yields the committed boxes, quotations and questions."""
     assert json.loads((runs[0] / "golden.json").read_text(encoding="utf-8")) == GOLDEN
+    assert (runs[0] / "questions.jsonl").read_bytes() == (ROOT / "docs" / "sample-questions.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("name", [*PDFS, *TEXTS])

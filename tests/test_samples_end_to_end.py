@@ -61,9 +61,9 @@ def _wait_for(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            if client.get("/readyz").is_success:
-                return
-        except httpx.TransportError:
+            client.get("/readyz").raise_for_status()
+            return
+        except httpx.HTTPError:
             time.sleep(0.2)
     raise AssertionError("the service did not start")
 
@@ -168,3 +168,16 @@ def test_what_is_ingested_beside_a_running_service_is_answered(
             return
         time.sleep(0.5)
     raise AssertionError("the document did not become visible")
+
+
+def test_eval_asks_the_service_that_owns_the_index(service: httpx.Client, sample_kb: Path) -> None:
+    """Beside a service the questions go to it over HTTP; its settings cannot be changed, and that is said."""
+    asked = ("eval", ROOT / "docs" / "sample-questions.jsonl", "--kb", sample_kb, "--limit", "2")
+    done = run(*asked, "--json")
+    assert done.code == 0, done.err
+    told = done.lines[-1]["summary"]["configurations"]["kb-qa"]
+    assert str(service.base_url).rstrip("/") in told["about"]["asked"]
+    assert told["rates"]["figure_right"]["hits"] == 2
+    refused = run(*asked, "--compare", "KB_QA_TOP_K=2")
+    assert refused.code == 3
+    assert "stop it to compare settings" in refused.err

@@ -24,9 +24,9 @@ from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.picture import Picture
 from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app, documents
-from kb_qa.service.middleware import LOOPBACK_NAMES, MAX_BODY_BYTES, LimitedBody, allowed_hosts
+from kb_qa.service.middleware import MAX_BODY_BYTES, LimitedBody, allowed_hosts
 from kb_qa.service.problems import pathless
-from kb_qa.settings import Settings
+from kb_qa.settings import LOOPBACK_NAMES, Settings
 from tests.scripted_service import (
     ANSWER,
     DOCUMENT,
@@ -595,6 +595,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
     assert not [path for _, path in routes() if ":path" in path]
     assert [f"{method} {path}" for method, path in routes() if path.startswith("/v1")] == [
         "DELETE /v1/documents/{document_id}",
+        "DELETE /v1/session",
         "GET /v1/answers/{answer_id}",
         "GET /v1/answers/{answer_id}/answer.md",
         "GET /v1/answers/{answer_id}/citations",
@@ -611,9 +612,11 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/documents/{document_id}/pages/{number}.png",
         "GET /v1/documents/{document_id}/pages/{number}/region.png",
         "GET /v1/jobs/{job_id}",
+        "GET /v1/session",
         "POST /v1/ask",
         "POST /v1/documents",
         "POST /v1/search",
+        "POST /v1/session",
         "PUT /v1/answers/{answer_id}/figures/{n}/decision",
         "PUT /v1/documents/{name}",
     ]
@@ -660,9 +663,9 @@ def test_unknown_paths_and_methods_are_told_as_json(service: Service) -> None:
         assert set(response.json()) == {"code", "message", "request_id"}
 
 
-def test_no_schema_and_no_foreign_documentation_page(service: Service) -> None:
+def test_no_foreign_documentation_page(service: Service) -> None:
     """FastAPI's own pages, which load scripts from elsewhere, are not there."""
-    assert {service.get(path).status_code for path in ("/docs", "/redoc", "/openapi.json")} == {404}
+    assert {service.get(path).status_code for path in ("/docs", "/redoc")} == {404}
 
 
 @pytest.mark.parametrize(
@@ -735,8 +738,8 @@ def test_slow_body_is_cut_off() -> None:
 
 
 def test_health_and_readiness(service: Service) -> None:
-    """Alive says nothing but that; ready counts the documents that can be asked."""
-    assert service.get("/healthz").json() == {"status": "ok"}
+    """Alive says which knowledge base it is; ready counts the documents that can be asked."""
+    assert service.get("/healthz").json() == {"status": "ok", "name": "in memory"}
     assert service.get("/readyz").json() == {"status": "ready", "documents": 3}
 
 

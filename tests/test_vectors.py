@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kb_qa.answers import Scope
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import DamagedIndexError
 from kb_qa.geometry import BBox, Region
@@ -50,10 +51,54 @@ def test_neighbours_come_nearest_first_with_their_cosine(store: ChromaStore) -> 
     found = store.query(matrix[4], 5)
     assert found[0].id == "c4"
     assert [n.similarity for n in found] == pytest.approx(sorted(matrix @ matrix[4], reverse=True)[:5], abs=1e-5)
-    assert {n.id for n in store.query(matrix[4], 100, ["d1", "d2"])} == {f"c{i}" for i in range(30) if i % 3}
-    assert store.query(matrix[4], 3, ["unknown"]) == []
+    assert {n.id for n in store.query(matrix[4], 100, Scope(("d1", "d2")))} == {f"c{i}" for i in range(30) if i % 3}
+    assert store.query(matrix[4], 3, Scope(("unknown",))) == []
     assert len(store.query(-matrix[4], 100)) == 30
     assert store.query(matrix[4], 0) == ()
+
+
+def test_a_scope_that_leaves_few_rows_finds_them_all(store: ChromaStore) -> None:
+    """Pages, types and documents limit the search itself: recall under filters is that of an exact search."""
+    matrix = rows(3000)
+    places: list[dict[str, str | int]] = [
+        {
+            "document_id": f"d{i % 40}",
+            "page": i % 100 + 1,
+            "last_page": i % 100 + 1 + (i % 7 == 0),
+            "element_type": "table" if i % 50 == 0 else "text",
+        }
+        for i in range(3000)
+    ]
+    store.upsert([f"c{i}" for i in range(3000)], matrix, places)
+    scopes = (
+        Scope(element_types=("table",)),
+        Scope(pages=(8,)),
+        Scope(pages=(8, 9, 60)),
+        Scope(("d3", "d5"), (4, 44), ("text",)),
+        Scope(tuple(f"d{i}" for i in range(1, 9))),
+    )
+    for scope in scopes:
+        allowed = [i for i, place in enumerate(places) if _is_in(place, scope)]
+        assert allowed
+        for question in rows(5, seed=9):
+            best = sorted(allowed, key=lambda i: -float(matrix[i] @ question))[:20]
+            assert [n.id for n in store.query(question, 20, scope)] == [f"c{i}" for i in best]
+
+
+def _is_in(place: dict[str, str | int], scope: Scope) -> bool:
+    return (
+        (not scope.document_ids or place["document_id"] in scope.document_ids)
+        and (not scope.element_types or place["element_type"] in scope.element_types)
+        and (not scope.pages or bool({place["page"], place["last_page"]} & {*scope.pages}))
+    )
+
+
+def test_a_scope_of_very_many_documents_is_no_error(store: ChromaStore) -> None:
+    """A span of dates can leave more documents than one statement of SQLite takes values."""
+    matrix = fill(store, 30)
+    found = store.query(matrix[4], 5, Scope(("d1", *(f"x{i}" for i in range(40_000)), "d2")))
+    exact = store.query(matrix[4], 5, Scope(("d1", "d2")))
+    assert [n.id for n in found] == [n.id for n in exact]
 
 
 def test_an_empty_index_has_no_neighbours(store: ChromaStore) -> None:
@@ -167,7 +212,7 @@ def test_the_fingerprint_changes_with_a_write_and_not_with_a_question(tmp_path: 
     store = ChromaStore(tmp_path / "index", DIMENSION)
     sealed = store.fingerprint()
     store.query(matrix[3], 10)
-    store.query(matrix[3], 10, ["d1"])
+    store.query(matrix[3], 10, Scope(("d1",)))
     assert fingerprint_of(tmp_path / "index") == sealed
     store.delete(["c1"])
     assert store.fingerprint() != sealed

@@ -16,9 +16,9 @@ from kb_qa.blobs import UPLOADS
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
 from kb_qa.errors import EnvironmentProblemError, LostLeaseError, NotFoundError
 from kb_qa.guardrails.labels import DEFAULT_ALIASES
+from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
-from kb_qa.protocols import Job
 from kb_qa.publish import catch_up
 from kb_qa.settings import Settings
 from kb_qa.testing import InMemoryVectorStore

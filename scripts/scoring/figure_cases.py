@@ -61,7 +61,7 @@ def tatqa_cases(folder: Path, *, sentence: bool = False) -> Iterator[FigureCase]
     """`sentence`: the answer is a sentence and not the bare figure."""
     random_source = random.Random(SEED)
     contexts = json.loads((folder / "contexts.json").read_text(encoding="utf-8"))
-    sources = {context["table"]["uid"]: _sources(context) for context in contexts}
+    sources = {context["table"]["uid"]: context_sources(context) for context in contexts}
     shape = "The answer is {}." if sentence else "{}"
     for row in _lines(folder / "predictions.jsonl"):
         answer = shape.format(_figure(_plain(row["pred"]), row["pred_scale"]))
@@ -79,7 +79,7 @@ def tatqa_cases(folder: Path, *, sentence: bool = False) -> Iterator[FigureCase]
                 yield FigureCase(name, question["uid"], given, question["question"], shape.format(answer), accept)
 
 
-def _sources(context: dict[str, Any]) -> list[dict[str, Any]]:
+def context_sources(context: dict[str, Any]) -> list[dict[str, Any]]:
     rows = context["table"]["table"]
     lines = ["| " + " | ".join(cell.replace("|", "/").replace("\n", " ") for cell in row) + " |" for row in rows]
     lines.insert(1, "|" + "---|" * len(rows[0]))

@@ -9,13 +9,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from rapidfuzz.distance import Levenshtein
 
 from kb_qa.geometry import BBox
-
-Z95 = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +90,3 @@ def error_interval(scores: Sequence[LineScore], *, rounds: int = 1000) -> tuple[
     dice = random.Random(0)
     rates = sorted(error_rate(dice.choices(scores, k=len(scores))) for _ in range(rounds))
     return rates[round(0.025 * rounds)], rates[round(0.975 * rounds) - 1]
-
-
-def wilson(hits: int, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson, 1927)."""
-    if not count:
-        return 0.0, 1.0
-    share = hits / count
-    middle = (share + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
-    reach = Z95 * sqrt(share * (1 - share) / count + Z95**2 / (4 * count**2)) / (1 + Z95**2 / count)
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)

@@ -5,7 +5,7 @@ An answer *is* its ordered stream of events. Offsets are characters of the answe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,19 +20,59 @@ LevelChoice = Literal["auto", "text", "page", "region"]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a search is limited to; an empty tuple means no limit. Documents by name or id."""
+    """What a search is limited to; what is empty sets no limit. Documents by name or id.
+
+    `since` and `until` are days, `2024-03-31`, and belong to what they bound; a document without a date is in no span.
+    """
 
     documents: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     element_types: tuple[str, ...] = ()
     folder: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def choose_documents(self) -> bool:
+        return bool(self.documents or self.folder or self.since or self.until)
+
+    def passes(self, chunk: Chunk) -> bool:
+        """Whether the chunk stands on one of the pages and is of one of the types; its document is not looked at."""
+        if self.element_types and chunk.element_type not in self.element_types:
+            return False
+        return not self.pages or any(region.page in self.pages for region in chunk.regions)
+
+
+# How many runs of pages an index is asked for; more are joined over the smallest gaps between them.
+MOST_RUNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an index is asked for: `Filters` with the documents by their ids; what is empty sets no limit."""
+
+    document_ids: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    element_types: tuple[str, ...] = ()
+
+    @property
+    def page_runs(self) -> tuple[tuple[int, int], ...]:
+        """The pages as ranges, both ends included. They may hold pages that are not asked for: `Filters.passes`."""
+        pages = sorted(set(self.pages))
+        gaps = sorted(range(1, len(pages)), key=lambda i: pages[i - 1] - pages[i])
+        cuts = sorted(i for i in gaps[: MOST_RUNS - 1] if pages[i] - pages[i - 1] > 1)
+        starts, ends = [0, *cuts], [*cuts, len(pages)]
+        return tuple((pages[start], pages[end - 1]) for start, end in zip(starts, ends, strict=True)) if pages else ()
+
+
+EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """`text` stands alone; `asked` is what the reader typed where that took up earlier questions, else empty.
 
-    `carried_filters` says that the documents of `filters` are those of an earlier question. `named_before` pairs each
+    `carried_filters` says that some of `filters` are those of an earlier question. `named_before` pairs each
     name that was carried over with the documents that an earlier answer about it cites: they are about it.
     """
 
@@ -91,6 +131,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """At most as many hits as were wanted, best first; `named` are the ids of documents that the question names."""
+
+    hits: tuple[Hit, ...]
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
     """Material number `number` (from 1) of a context. `label` is what readers see: `briefing.pdf · P4·表格`."""
 
@@ -122,7 +170,8 @@ class Context:
     """The numbered materials, rendered for readers (S5.4) and, neutrally named, for a model.
 
     Where a `whole` file is asked about, the materials are all that was read of it. `figures` are the lines of the fact
-    ledger: every figure of the materials with its F-number.
+    ledger: every figure of the materials with its F-number. `called` is all that each document is called, by its id:
+    its company may stand on the cover alone.
     """
 
     materials: tuple[Material, ...]
@@ -130,6 +179,7 @@ class Context:
     for_models: str
     whole: WholeFile | None = None
     figures: tuple[str, ...] = ()
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def block(self, material: int, block: int) -> Block:
         """Block `block` (from 0) of material `material` (from 1). IndexError where there is none."""
@@ -201,11 +251,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`reason` is nothing_found, not_named, no_evidence or unsupported; `missing` is what no material names."""
+    """`reason` is nothing_found, too_weak, not_named, no_evidence or unsupported.
+
+    `missing` is what no material names; `nearest` are the labels of the passages that came nearest and are too weak.
+    """
 
     reason: str
     message: str
     missing: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
 
 
 # What a model yields, in order; materials count from 1, blocks from 0.

@@ -9,7 +9,10 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, ins
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.errors import NotFoundError
-from kb_qa.schema import ARROWS, GONE, chunks, documents, names, tombstones, versions
+from kb_qa.schema import ARROWS, GONE, chunks, documents, meta, names, tombstones, versions
+
+_VISIBLE_CHANGES = "visible_changes"
+_CHANGES = select(meta.c.value).where(meta.c.key == _VISIBLE_CHANGES)
 
 
 class IllegalArrowError(ValueError):
@@ -29,6 +32,15 @@ def take_arrow(connection: Connection, version: int, state: str, **values: objec
     require_state(connection, version, *(start for start, ends in ARROWS.items() if state in ends))
     changes = {"state": state, "updated": time.time(), **values}
     connection.execute(update(versions).where(versions.c.id == version).values(changes))
+    if state in {"ready", "deleting"}:
+        value = visible_changes(connection) + 1
+        statement = upsert(meta).values(key=_VISIBLE_CHANGES, value=value)
+        connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def visible_changes(connection: Connection) -> int:
+    """How often a version became visible or was taken away: what was read of the ready ones holds while it is equal."""
+    return int(connection.execute(_CHANGES).scalar() or 0)
 
 
 def start_deleting(connection: Connection, version: int) -> None:

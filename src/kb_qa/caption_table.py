@@ -16,7 +16,11 @@ from kb_qa.job_table import inserted_id
 from kb_qa.library import SLICE, element_of, element_row
 from kb_qa.schema import captions, elements, pages, versions
 
-_REVISION = "+"  # `3+17`: the parse of version 17, made by pipeline 3, with other captions
+_REVISION = "+"  # `3+17`: the parse of version 17, made by pipeline 3, with other captions or cut into other chunks
+
+
+# What of a version is that of its parse.
+_KEPT = ("parser", "title", "flags", "locale", "facts_reading", "dated", "dated_by")
 
 
 class CaptionTable:
@@ -67,10 +71,11 @@ class CaptionTable:
         with self.database.write() as connection:
             connection.execute(update(versions).where(versions.c.id == version).values(flags=list(flags)))
 
-    def revise(self, version: int) -> int:
-        """A new version with the parse of a ready one, captions left out, in state parsed.
+    def revise(self, version: int, *, with_captions: bool = False) -> int:
+        """A new version with the parse of a ready one, captions left out unless wanted, in state parsed.
 
-        The ready one answers until the new one is published. Killed half-way, the new one is parsed from the file.
+        The ready one answers until the new one is published. Killed half-way, the next ingest of the file starts over
+        with the copy.
         """
         with self.database.write() as connection:
             require_state(connection, version, "ready")
@@ -80,17 +85,18 @@ class CaptionTable:
             row = {"document_id": old.document_id, "pipeline": pipeline, "state": "parsing", "flags": []}
             now = time.time()
             made = inserted_id(connection.execute(insert(versions).values(row | {"created": now, "updated": now})))
-        self._copy_rows(version, made)
+        self._copy_rows(version, made, with_captions=with_captions)
         with self.database.write() as connection:
-            kept = {name: old._mapping[name] for name in ("parser", "title", "flags", "locale", "facts_reading")}
-            take_arrow(connection, made, "parsed", **kept)
+            take_arrow(connection, made, "parsed", **{name: old._mapping[name] for name in _KEPT})
         return made
 
-    def _copy_rows(self, version: int, made: int) -> None:
+    def _copy_rows(self, version: int, made: int, *, with_captions: bool) -> None:
         """The pages and elements, in small transactions."""
         with self.database.read() as connection:
-            printed = (elements.c.version_id == version) & (elements.c.origin != "caption")
-            ids = connection.execute(select(elements.c.id).where(printed)).scalars().all()
+            copied = elements.c.version_id == version
+            if not with_captions:
+                copied &= elements.c.origin != "caption"
+            ids = connection.execute(select(elements.c.id).where(copied)).scalars().all()
             numbers = connection.execute(select(pages.c.number).where(pages.c.version_id == version)).scalars().all()
         for rows, key, keys in ((pages, pages.c.number, numbers), (elements, elements.c.id, ids)):
             others = [column for column in rows.c if column.name != "version_id"]

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import click
 
 from kb_qa.command_line import json_option, kb_option
+from kb_qa.evaluation.cases import json_object
 from kb_qa.guardrails.figures import check_figures
 from kb_qa.guardrails.outcome import Outcome
 from kb_qa.guardrails.policies import Mode, Policy
@@ -67,14 +68,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _case(line: bytes) -> Mapping[str, Any]:
-    try:
-        case = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise BadCaseError("not UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        raise BadCaseError(f"not JSON: {error}") from error
-    if not isinstance(case, dict):
-        raise BadCaseError("a case is an object {id, sources, question, answer}")
+    case = json_object(line, "a case is an object {id, sources, question, answer}")
     sources = case.get("sources")
     if not isinstance(sources, list) or not all(isinstance(source, dict) for source in sources):
         raise BadCaseError("sources must be a list of objects {id, text}")

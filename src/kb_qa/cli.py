@@ -21,6 +21,8 @@ from kb_qa.check_command import check
 from kb_qa.command_line import (
     HELP,
     Commands,
+    filter_options,
+    filters_of,
     json_option,
     kb_option,
     output_names,
@@ -31,15 +33,19 @@ from kb_qa.command_line import (
 )
 from kb_qa.doctor_command import doctor
 from kb_qa.errors import KbQaError, exit_code_of
+from kb_qa.eval_command import evaluate
 from kb_qa.export_command import export
+from kb_qa.key_command import key
+from kb_qa.ledger import Ledger
 from kb_qa.listing import hit_line
+from kb_qa.live_index import embedder_of
 from kb_qa.locks import require_free
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
 from kb_qa.terminal import Terminal
 from kb_qa.whole_command import base_of_whole
-from kb_qa.wiring import embedder_of, open_knowledge_base, open_ledger, service_address
+from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
 Command = Callable[..., Any]
 
@@ -59,14 +65,9 @@ def _session_name(context: click.Context, option: click.Parameter, name: str) ->
     return name
 
 
-document_option = click.option(
-    "--document", "documents", multiple=True, metavar="NAME", help="Only this document; repeatable."
-)
-
-
 @main.command()
 @click.argument("question")
-@document_option
+@filter_options
 @click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
 @click.option("--session", "session_id", default="", metavar="NAME", callback=_session_name, help=SESSION_HELP)
 @click.option("--whole", default="", metavar="FILE", help="About this document as a whole: a file, or one of the base.")
@@ -75,27 +76,29 @@ document_option = click.option(
 @json_option
 def ask(  # noqa: PLR0913  (an argument an option)
     question: str,
-    documents: tuple[str, ...],
     level: LevelChoice,
     session_id: str,
     whole: str,
     markdown: bool,
     kb: Path | None,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Answer QUESTION from the documents. Exit code 1 where the answer is a refusal."""
     if markdown and as_json:
         raise click.UsageError("give --markdown or --json, not both")
-    if whole and documents:
-        raise click.UsageError("give --whole or --document, not both")
-    filters = Filters(documents=documents)
+    filters = filters_of(**limits)
+    if whole and filters.choose_documents:
+        raise click.UsageError(
+            "give --whole or what chooses documents (--document, --folder, --since, --until), not both"
+        )
     kept: list[AnswerEvent] = []
     show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
     with base_of_whole(settings_of(kb), whole) as (settings, name):
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
         if address:
-            last = _shown(remote.ask(address, question, **given), show)
+            last = _shown(remote.ask(address, question, **given, key=settings.key), show)
         else:
             with open_knowledge_base(settings) as knowledge_base:
                 last = asyncio.run(_followed(knowledge_base.ask(question, **given), show))
@@ -141,16 +144,16 @@ def _print_event_line(event: AnswerEvent) -> None:
 @main.command()
 @click.argument("question")
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1, 200), help="How many hits.")
-@document_option
+@filter_options
 @kb_option
 @json_option
-def search(question: str, k: int, documents: tuple[str, ...], kb: Path | None, as_json: bool) -> None:
+def search(question: str, k: int, kb: Path | None, as_json: bool, **limits: Any) -> None:
     """List the passages found for QUESTION, best first."""
     settings = settings_of(kb)
-    filters = Filters(documents=documents)
+    filters = filters_of(**limits)
     address = service_address(settings)
     if address:
-        lines = remote.search(address, question, k=k, filters=filters)
+        lines = remote.search(address, question, k=k, filters=filters, key=settings.key)
     else:
         with open_knowledge_base(settings) as knowledge_base:
             hits = asyncio.run(knowledge_base.search(question, k=k, filters=filters))
@@ -169,12 +172,25 @@ def _hit_text(line: dict[str, Any]) -> str:
 
 
 @main.command()
+@click.argument("new_name", metavar="[NAME]", default="")
+@kb_option
+def name(new_name: str, kb: Path | None) -> None:
+    """Show what the knowledge base is called, or call it NAME, in any script. Its directory stays as it is."""
+    with Ledger.open(settings_of(kb).kb, create=bool(new_name)) as ledger:
+        if new_name:
+            ledger.set_name(new_name)
+        click.echo(ledger.name())
+
+
+@main.command()
 @kb_option
 @json_option
 def documents(kb: Path | None, as_json: bool) -> None:
     """List the documents with their states."""
     with open_ledger(settings_of(kb)) as library:
         records = library.documents()
+        if not as_json:
+            click.echo(f"{library.name()}: {len(records)} documents", err=True)
     language = terminal_language()
     for record in records:
         if as_json:
@@ -261,8 +277,11 @@ def _passed_on(name: str, help_text: str) -> None:
 main.add_command(check)
 main.add_command(export)
 main.add_command(doctor)
+main.add_command(evaluate)
+main.add_command(key)
 _passed_on("ingest", "Read documents: files and folders (default data/samples).")
 _passed_on("delete", "Delete documents by name or id.")
+_passed_on("reindex", "Change to the embedding model of the settings, or fill the vector index anew.")
 _passed_on("elements", "Show what the parser sees in a file.")
 _passed_on("locate", "Find a quotation in a file: the rectangles of its words.")
 _passed_on("crop", "Write the picture of a region of a page.")

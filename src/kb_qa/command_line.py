@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, get_args
 
 import click
 
-from kb_qa.answers import AnswerEvent
+from kb_qa.answers import AnswerEvent, Filters, Language
+from kb_qa.elements import ElementType
 from kb_qa.errors import InputError, KbQaError, NotFoundError, RejectedFileError
 from kb_qa.marks import MarkedDocument
 from kb_qa.protocols import Library
 from kb_qa.rejections import language_of, rejection_in
+from kb_qa.search_filters import page_numbers, span
 from kb_qa.settings import Settings
 
+Command = Callable[..., Any]
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -38,14 +41,51 @@ kb_option = click.option("--kb", type=click.Path(path_type=Path), help="The know
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 
+def filter_options(command: Command) -> Command:
+    """What limits a search; `filters_of` reads them."""
+    for option in reversed(
+        (
+            click.option(
+                "--document", "documents", multiple=True, metavar="NAME", help="Only this document; repeatable."
+            ),
+            click.option("--folder", default="", metavar="FOLDER", help="Only documents that lie in it."),
+            click.option("--page", "pages", multiple=True, metavar="N|N-N", help="Only these pages; repeatable."),
+            click.option(
+                "--type",
+                "element_types",
+                multiple=True,
+                type=click.Choice(get_args(ElementType)),
+                help="Only such passages; repeatable.",
+            ),
+            click.option("--since", default="", metavar="DATE", help="Only documents of this day, month or year on."),
+            click.option("--until", default="", metavar="DATE", help="Only documents up to this day, month or year."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def filters_of(
+    *,
+    documents: tuple[str, ...],
+    folder: str,
+    pages: tuple[str, ...],
+    element_types: tuple[str, ...],
+    since: str,
+    until: str,
+) -> Filters:
+    start, end = span(since, until)
+    return Filters(documents, page_numbers(pages), element_types, folder, start, end)
+
+
 def settings_of(kb: Path | None) -> Settings:
     """The environment's settings, with the knowledge base of the command line."""
     settings = Settings.from_environment(os.environ)
     return settings if kb is None else replace(settings, kb=kb)
 
 
-def terminal_language() -> str:
-    """ "zh" or "en", by the locale."""
+def terminal_language() -> Language:
+    """By the locale."""
     return language_of(os.environ)
 
 

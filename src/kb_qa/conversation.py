@@ -94,9 +94,8 @@ class Conversation:
         if text == question:
             return FollowUp(question, by_rules.continues)
         asked = [words for turn in turns for words in (turn.question, turn.standalone)]
-        problem = objection(text, question, asked)
-        if problem:
-            log.warning("the rewrite of a follow-up question was not taken, it %s; the rules are used", problem)
+        if objection(text, question, asked):
+            log.warning("the rewrite of a follow-up question says more than was asked; the rules are used")
             return by_rules
         return FollowUp(text, continues=True)
 
@@ -118,9 +117,14 @@ def _named_before(text: str, asked: str, turns: Sequence[Turn]) -> frozenset[tup
 
 
 def _limited(question: Question, earlier: Filters) -> Question:
-    """The earlier question's documents, where this one names none: by a filter or in its words."""
-    named = question.filters.documents or question.filters.folder or _NAMES_A_FILE.search(question.own_words)
-    if named or not (earlier.documents or earlier.folder):
-        return question
-    filters = replace(question.filters, documents=earlier.documents, folder=earlier.folder)
-    return replace(question, filters=filters, carried_filters=True)
+    """What the earlier question was limited to, where this one leaves it open.
+
+    Where it names documents, by a filter or in its words, the earlier ones' folder, pages and dates are not carried.
+    """
+    own = question.filters
+    filters = replace(own, element_types=own.element_types or earlier.element_types)
+    if own.choose_documents or _NAMES_A_FILE.search(question.own_words):
+        return replace(question, filters=filters, carried_filters=filters != own)
+    documents = {name: getattr(earlier, name) for name in ("documents", "folder", "since", "until")}
+    filters = replace(filters, **documents, pages=own.pages or earlier.pages)
+    return replace(question, filters=filters, carried_filters=filters != own)

@@ -12,6 +12,14 @@ COUNTED: Mapping[str, str] = {
     "model_retries": "Calls to a language model that were tried again.",
     "model_tokens": "Tokens of language models by kind.",
     "model_cost_usd": "What calls to language models cost by KB_QA_PRICES, in US dollars.",
+    "http_requests": "Requests by route and status.",
+    "http_seconds": "What requests took, streams to their end, by route.",
+    "answers": "Answers by outcome: answered, refused, failed (an error), cut (nobody listened any more).",
+    "refusals": "Refusals by reason.",
+    "figures": "Figures of answers by status.",
+    "withheld": "Sentences that were withheld, by the reason of their first figure.",
+    "stages": "How often each stage of a question ran.",
+    "stage_seconds": "What the stages of questions took together.",
     "model_cache_misses": "Calls whose materials were to be read from the prompt cache and were not.",
     "ingest_worker_deaths": "Ingest workers of this service that ended and were started again.",
 }
@@ -42,8 +50,8 @@ class Counters:
         tokens = [self.value("model_tokens", kind=kind) for kind in _INPUT]
         return tokens[-1] / sum(tokens) if sum(tokens) else 0.0
 
-    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """The exposition format. `gauges`: name → (what it says, its value)."""
+    def text(self, gauges: Mapping[str, tuple[str, float | Mapping[str, float]]]) -> str:
+        """The exposition format. `gauges`: name → (what it says, its value, or its values by `state`)."""
         return "\n".join([*self._lines(), *_gauge_lines(gauges)]) + "\n"
 
     def _lines(self) -> Iterator[str]:
@@ -56,9 +64,14 @@ class Counters:
                 yield f"{full}{_label_text(labels)} {value:.10g}"
 
 
-def _gauge_lines(gauges: Mapping[str, tuple[str, float]]) -> Iterator[str]:
-    for name, (says, value) in gauges.items():
-        yield from (f"# HELP kb_qa_{name} {says}", f"# TYPE kb_qa_{name} gauge", f"kb_qa_{name} {value:.10g}")
+def _gauge_lines(gauges: Mapping[str, tuple[str, float | Mapping[str, float]]]) -> Iterator[str]:
+    for name, (says, given) in gauges.items():
+        yield from (f"# HELP kb_qa_{name} {says}", f"# TYPE kb_qa_{name} gauge")
+        if isinstance(given, Mapping):
+            for state, value in sorted(given.items()):
+                yield f"kb_qa_{name}{_label_text((('state', state),))} {value:.10g}"
+        else:
+            yield f"kb_qa_{name} {given:.10g}"
 
 
 def _label_text(labels: Labels) -> str:

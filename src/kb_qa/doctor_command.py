@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import platform
+import shutil
+import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 
+from kb_qa.access_keys import AccessKeys
 from kb_qa.answer_models import chosen_model, connection_of, options_of
 from kb_qa.command_line import json_option, kb_option, settings_of
-from kb_qa.embed import check_embedder, open_embedder
-from kb_qa.errors import EnvironmentProblemError, KbQaError
-from kb_qa.settings import Settings
-from kb_qa.wiring import open_ledger, service_address
+from kb_qa.database import Database, wal_is_safe
+from kb_qa.embed import check_embedder
+from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
+from kb_qa.index_probe import probed
+from kb_qa.live_index import embedder_of
+from kb_qa.settings import Settings, is_loopback
+from kb_qa.wiring import INDEX, open_ledger, service_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,8 @@ class Finding:
     detail: str
 
 
+_MB = 1024 * 1024
+
 Check = Callable[[Settings], str]
 
 
@@ -35,7 +48,7 @@ Check = Callable[[Settings], str]
 @kb_option
 @json_option
 def doctor(kb: Path | None, as_json: bool) -> None:
-    """Check the settings, the documents, the index, the embedder and the model. Exit code 3 where one fails.
+    """Check settings, machine, limits, access, documents, index, embedder and model. Exit code 3 where one fails.
 
     A language model is asked one tiny question, which costs next to nothing.
     """
@@ -56,8 +69,14 @@ def findings(kb: Path | None) -> Iterator[Finding]:
         yield Finding("settings", False, str(error))
         return
     checks: dict[str, Check] = {
+        "python": _python,
+        "sqlite": _sqlite,
+        "disk": _disk,
+        "limits": _limits,
+        "access": _access,
         "documents": _documents,
         "index": _index,
+        "index files": _index_files,
         "embedder": _embedder,
         "model": _model,
     }
@@ -67,6 +86,70 @@ def findings(kb: Path | None) -> Iterator[Finding]:
             yield Finding(name, True, check(settings))
         except KbQaError as error:
             yield Finding(name, False, str(error))
+
+
+def _python(settings: Settings) -> str:
+    return f"kb-qa {version('kb-qa')} on Python {platform.python_version()}, {platform.machine()}, {_cores()} cores"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _sqlite(settings: Settings) -> str:
+    """Raises EnvironmentProblemError where full-text search is missing: retrieval needs it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+        except sqlite3.OperationalError as error:
+            raise EnvironmentProblemError(
+                f"SQLite {sqlite3.sqlite_version} was built without FTS5; use another Python"
+            ) from error
+    safe = wal_is_safe(sqlite3.sqlite_version_info)
+    mode = "WAL" if safe else "TRUNCATE, as this version may damage a WAL"
+    return f"SQLite {sqlite3.sqlite_version} with FTS5; journal {mode}"
+
+
+def _disk(settings: Settings) -> str:
+    """Raises EnvironmentProblemError where there is no room for one more file of the largest size, or none to write."""
+    place = next(path for path in (settings.kb.absolute(), *settings.kb.absolute().parents) if path.exists())
+    if not os.access(place, os.W_OK):
+        raise EnvironmentProblemError(f"{str(place)!r} cannot be written; check its owner and permissions")
+    free = shutil.disk_usage(place).free // _MB
+    needed = 3 * settings.max_file_mb  # the upload, the original, and what is read of it
+    if free < needed:
+        raise EnvironmentProblemError(f"{free} MB are free in {str(place)!r}; make room for at least {needed} MB")
+    return f"{free} MB free in {str(place)!r}"
+
+
+def _limits(settings: Settings) -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MB
+    told = (
+        f"{settings.parsers} parsers with {settings.parse_memory_mb} MB and {settings.parse_seconds} s each; files to "
+        f"{settings.max_file_mb} MB, {settings.max_pages} pages, {settings.max_inflated_mb} MB unpacked; pictures to "
+        f"{settings.max_megapixels} megapixels; {memory} MB of memory"
+    )
+    if settings.parsers * settings.parse_memory_mb > memory:
+        told += ", less than the parsers may take: set KB_QA_PARSERS or KB_QA_PARSE_MEMORY_MB lower"
+    return told
+
+
+def _access(settings: Settings) -> str:
+    """Raises EnvironmentProblemError where `kb-qa serve` would refuse to start."""
+    now, name = time.time(), settings.kb.resolve().name
+    states: Counter[str] = Counter()
+    with suppress(MissingIndexError), closing(Database.open(settings.kb, create=False)) as database:
+        states.update("usable" if key.opens(name, now) else "unusable" for key in AccessKeys(database).all())
+    keys = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none: only this machine may ask"
+    if not is_loopback(settings.host) and not states["usable"]:
+        raise EnvironmentProblemError(f"{settings.host} needs a key; make one with kb-qa key create NAME ({keys})")
+    return f"listens on {settings.host}:{settings.port}; keys: {keys}"
+
+
+def _index_files(settings: Settings) -> str:
+    with open_ledger(settings):
+        pass  # which raises where there is none
+    return probed(settings.kb, INDEX)
 
 
 def _documents(settings: Settings) -> str:
@@ -90,7 +173,7 @@ def _index(settings: Settings) -> str:
 
 
 def _embedder(settings: Settings) -> str:
-    embedder = open_embedder(settings.embedder)
+    embedder = embedder_of(settings)
     with open_ledger(settings) as ledger:
         check_embedder(ledger, embedder)
     size = embedder.embed_query("Is anybody there?").shape[0]

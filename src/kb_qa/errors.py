@@ -5,6 +5,7 @@ KbQaError
 │   ├── NotFoundError              no such document, page, answer or citation      404
 │   ├── InvalidRegionError         a bbox that is degenerate, inverted, off the page or not finite
 │   ├── NoDocumentsError           a path without any document
+│   ├── TooManyRequestsError       a key took as much as it may for now                429
 │   └── RejectedFileError          one file cannot be read; the others go on       exit 1, 415 / 422
 │       ├── EmptyFileError         no bytes, no pages, or no content
 │       ├── DamagedFileError       truncated or broken beyond repair
@@ -86,6 +87,18 @@ class NoDocumentsError(InputError):
 
 class ReadOnlyError(InputError):
     code = "read_only"
+
+
+class TooManyRequestsError(InputError):
+    """`retry_after`: seconds until it is worth asking again."""
+
+    code = "too_many_requests"
+    status = 429
+    retryable: bool = True
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class RejectedFileError(InputError):

@@ -18,8 +18,10 @@ from sqlalchemy import (
     func,
     literal_column,
     not_,
+    null,
     select,
     table,
+    update,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
 
@@ -32,14 +34,14 @@ from kb_qa.arrows import (
     start_deleting,
     take_arrow,
 )
-from kb_qa.elements import Chunk
+from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError, ReindexNeededError
 from kb_qa.failpoints import failpoint
-from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, slices
+from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, element_of, slices
 from kb_qa.protocols import IndexRows
-from kb_qa.schema import GONE, chunks, elements, meta, pages, tombstones, vectors, versions
+from kb_qa.schema import GONE, LEXICAL_COLUMNS, chunks, elements, meta, pages, tombstones, vectors, versions
 
-LEXICAL = table("lexical", column("rowid"), column("terms"))
+LEXICAL = table("lexical", column("rowid"), *map(column, LEXICAL_COLUMNS))
 
 
 class LedgerIndex(LedgerLibrary):
@@ -133,6 +135,28 @@ class LedgerIndex(LedgerLibrary):
         with self.database.read() as connection:
             return current_embedder(connection)
 
+    def uncalled(self) -> Sequence[int]:
+        """Ids of the ready versions of which it is not stored yet what their documents are called."""
+        statement = select(versions.c.id).where(versions.c.state == "ready", versions.c.called.is_(None))
+        with self.database.read() as connection:
+            return connection.execute(statement.order_by(versions.c.id)).scalars().all()
+
+    def outline(self, version: int) -> Sequence[Element]:
+        """The version's elements in order, without words and tables."""
+        columns = [column for column in elements.c if column.name not in {"words", "table", "facts"}]
+        statement = (
+            select(*columns, null().label("words"), null().label("table"), versions.c.document_id)
+            .join(versions, versions.c.id == elements.c.version_id)
+            .where(elements.c.version_id == version)
+            .order_by(elements.c.order)
+        )
+        with self.database.read() as connection:
+            return [element_of(row) for row in connection.execute(statement).mappings()]
+
+    def store_called(self, version: int, called: Sequence[str]) -> None:
+        with self.database.write() as connection:
+            connection.execute(update(versions).where(versions.c.id == version).values(called=list(called)))
+
     def set_embedder(self, embedder: str, dimension: int) -> None:
         """The model of the vectors to come. Raises ReindexNeededError where another model's are stored."""
         with self.database.write() as connection:
@@ -140,25 +164,29 @@ class LedgerIndex(LedgerLibrary):
             if known == (embedder, dimension):
                 return
             if known is not None and connection.execute(select(exists().select_from(vectors))).scalar_one():
-                raise ReindexNeededError(
-                    f"the index was made with the embedding model {known[0]!r}, not with {embedder!r}; "
-                    "set KB_QA_EMBEDDER back, or ingest into another --kb"
-                )
+                raise ReindexNeededError(reindex_needed(known, (embedder, dimension)))
             put_meta(connection, "embedder", [embedder, dimension])
 
-    def adopt_embedder(self, embedder: str, dimension: int) -> None:
+    def adopt_embedder(self, embedder: str, dimension: int, spec: Sequence[str] = ()) -> None:
         """The flip to another model, once every visible chunk has its vector: `store_vectors(…, embedder=…)`.
 
-        The index is unsealed, so that its owner rebuilds it. Raises IllegalArrowError while vectors are missing.
+        `spec` says how the model is opened (`embedder_spec`). The index is unsealed, so that its owner rebuilds it.
+        Raises IllegalArrowError while vectors are missing.
         """
         with self.database.write() as connection:
             visible = versions.c.state.in_(("ready", "indexing"))
             if missing := missing_vectors(connection, embedder, visible):
                 raise IllegalArrowError(f"{missing} chunks have no vector of {embedder!r} yet")
             put_meta(connection, "embedder", [embedder, dimension])
+            put_meta(connection, "embedder_spec", list(spec))
             put_meta(connection, "index_seal", "")
         while self._drop_vectors_of_others(embedder):
             pass
+
+    def embedder_spec(self) -> tuple[str, ...]:
+        """How the model of the last `adopt_embedder` is opened; empty where there was none."""
+        with self.database.read() as connection:
+            return tuple(connection.execute(select(meta.c.value).where(meta.c.key == "embedder_spec")).scalar() or ())
 
     def _drop_vectors_of_others(self, embedder: str) -> int:
         rowid = literal_column("rowid", Integer)
@@ -192,6 +220,14 @@ class LedgerIndex(LedgerLibrary):
         return len(found)
 
 
+def reindex_needed(known: tuple[str, int], wanted: tuple[str, int]) -> str:
+    """What a reader is told where the index is another model's."""
+    return (
+        f"the index was made with the embedding model {known[0]!r} ({known[1]} numbers a vector), and {wanted[0]!r} "
+        f"({wanted[1]}) is set; run `kb-qa reindex` to change to it, or set KB_QA_EMBEDDER back"
+    )
+
+
 def put_meta(connection: Connection, key: str, value: object) -> None:
     statement = upsert(meta).values(key=key, value=value)
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
@@ -203,7 +239,10 @@ def embedder_id(connection: Connection, dimension: int | None = None) -> str:
     if known is None:
         raise ValueError("the ledger knows no embedding model yet; call set_embedder first")
     if dimension is not None and dimension != known[1]:
-        raise ReindexNeededError(f"the index was made with {known[0]!r} ({known[1]} numbers), not with {dimension}")
+        raise ReindexNeededError(
+            f"the index was made with {known[0]!r} ({known[1]} numbers a vector), not with {dimension}; "
+            "run `kb-qa reindex`"
+        )
     return known[0]
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.database import Database
 from kb_qa.errors import LostLeaseError, NotFoundError
-from kb_qa.protocols import Job
+from kb_qa.jobs import Job
 from kb_qa.schema import job_outcomes, jobs
 
 KEPT_DAYS = 30.0  # what became of a job can be asked for so long
@@ -136,3 +136,10 @@ def _change_own(connection: Connection, job: Job, changes: Mapping[str, Any]) ->
 
 def _job(row: Row[Any]) -> Job:
     return Job(row.id, row.kind, row.arguments, row.state, row.attempts, row.report)
+
+
+def job_states(database: Database) -> Mapping[str, int]:
+    """How many jobs are in which state."""
+    counted = select(jobs.c.state, func.count()).group_by(jobs.c.state)
+    with database.read() as connection:
+        return {str(state): int(count) for state, count in connection.execute(counted)}

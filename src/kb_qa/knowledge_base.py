@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question
+from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question, Refusal
+from kb_qa.around import beside
+from kb_qa.asked.naming import is_called
+from kb_qa.choose import CONTEXT_TOKENS, PER_DOCUMENT, Room
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.conversation import Conversation
@@ -21,9 +24,8 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.prompts import build_context
-from kb_qa.protocols import AnswerModel, Library, QuestionRewriter
+from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval, Stages
 from kb_qa.refuse import before_generation, message_language
-from kb_qa.retrieve import Retriever
 from kb_qa.transcript import Transcript
 from kb_qa.whole_document import about_whole, read_whole
 
@@ -33,19 +35,29 @@ log = logging.getLogger(__name__)
 CANDIDATES = 40
 
 
+class _Untimed:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+_UNTIMED = _Untimed()
+
+
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
     """Questions to one set of documents. Opened and closed by `wiring`. `original` finds a document's own file."""
 
-    retriever: Retriever
+    retriever: Retrieval
     library: Library
     model: AnswerModel
     original: Callable[[str], Path]
     top_k: int = 8
-    per_document: int = 3
+    per_document: int = PER_DOCUMENT
+    context_tokens: int = CONTEXT_TOKENS
     trust_file_names: bool = False
     policy: Policy = STRICT
     rewriter: QuestionRewriter | None = None
+    stages: Stages = _UNTIMED
 
     async def ask(
         self,
@@ -70,7 +82,8 @@ class KnowledgeBase:
         try:
             if whole:
                 asked = await asyncio.to_thread(about_whole, asked, whole, self.library)
-            transcript.question = await conversation.resolve(asked)
+            with self.stages.timed("resolve"):
+                transcript.question = await conversation.resolve(asked)
             async with aclosing(self._answer(transcript.question, transcript)) as events:
                 async for event in events:
                     if event.event == "end":  # whoever sees it may ask on at once
@@ -84,13 +97,11 @@ class KnowledgeBase:
 
     async def search(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         """At most k hits, best first. Raises MissingIndexError where nothing can be found because nothing is there."""
-        return await asyncio.to_thread(self._graded, await self._found(question, k, filters))
-
-    async def _found(self, question: str, k: int, filters: Filters) -> Sequence[Hit]:
-        hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
+        with self.stages.timed("retrieve"):
+            hits = await asyncio.to_thread(self.retriever.retrieve, question, k=k, filters=filters)
         if not hits:
             await asyncio.to_thread(self._require_documents)
-        return hits
+        return await asyncio.to_thread(self._graded, hits)
 
     def _graded(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         return [
@@ -103,14 +114,21 @@ class KnowledgeBase:
         yield transcript.start(model=self.model.id, policy=self.policy.id, policy_hash=self.policy.hash)
         context, instead = await self._read(question)
         yield await asyncio.to_thread(transcript.sources, context, instead)
+        with self.stages.timed("answer"):
+            async with aclosing(self._written(question, context, transcript)) as events:
+                async for event in events:
+                    yield event
+
+    async def _written(
+        self, question: Question, context: Context, transcript: Transcript
+    ) -> AsyncGenerator[AnswerEvent]:
         materials = await asyncio.to_thread(materials_of_context, context, self.library, self.policy)
         gate = Gate(question.text, context, materials, self.policy, language=message_language(question))
         writer = AnswerWriter(question, context, self.library, transcript, gate)
-        refusal = await asyncio.to_thread(before_generation, question, context)
+        refusal = await asyncio.to_thread(self._refused, question, context)
         if refusal is None:
-            async with aclosing(
-                model_events(self.model, question, replace(context, figures=materials.ledger_lines()))
-            ) as said:
+            given = replace(context, figures=materials.ledger_lines(), called=self._called(context))
+            async with aclosing(model_events(self.model, question, given)) as said:
                 async for each in said:
                     for event in await asyncio.to_thread(writer.write, each):
                         yield event
@@ -132,21 +150,39 @@ class KnowledgeBase:
             if isinstance(found, Context):
                 return found, ""
             instead = found
-        hits = await self._found(question.text, CANDIDATES, question.filters)
-        passages = build_context(
-            question,
-            hits,
-            limit=self.top_k,
-            per_document=self.per_document,
-            trust_file_names=self.trust_file_names,
+        return await asyncio.to_thread(self._passages, question), instead
+
+    def _passages(self, question: Question) -> Context:
+        with self.stages.timed("retrieve"):
+            found = self.retriever.find(question.text, k=CANDIDATES, filters=question.filters)
+        if not found.hits:
+            self._require_documents()
+        with self.stages.timed("context"):
+            return build_context(
+                question,
+                found.hits,
+                limit=self.top_k,
+                per_document=self.per_document,
+                room=Room(self.context_tokens, found.named, beside(found.hits, self.library, question.filters)),
+                trust_file_names=self.trust_file_names,
+            )
+
+    def _called(self, context: Context) -> Mapping[str, Sequence[str]]:
+        known = self.library.identities()
+        documents = {material.chunk.document_id for material in context.materials}
+        return {each: is_called(known[each]) for each in documents if each in known}
+
+    def _refused(self, question: Question, context: Context) -> Refusal | None:
+        return before_generation(
+            question, context, identities=self.library.identities(), unrelated=self.library.unrelated()
         )
-        return passages, instead
 
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
         """An answer that cannot be stored, since the disk is full, was given all the same."""
         kept = transcript.answer_id, transcript.question.own_words, transcript.events
         try:
-            await asyncio.to_thread(self.library.save_answer, *kept)
+            with self.stages.timed("save"):
+                await asyncio.to_thread(self.library.save_answer, *kept)
         except EnvironmentProblemError as error:
             log.warning("answer %s could not be stored: %s", transcript.answer_id, error)
         await conversation.remember(transcript)

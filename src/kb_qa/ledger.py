@@ -11,6 +11,7 @@ import errno
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -33,39 +34,33 @@ from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
 from kb_qa.database import Database, disk_error
 from kb_qa.elements import Chunk, ParsedDocument
-from kb_qa.errors import NotFoundError
+from kb_qa.errors import InputError, NotFoundError
 from kb_qa.failpoints import failpoint
 from kb_qa.geometry import Page
-from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors
+from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
 from kb_qa.job_table import JobTable, fence_of, inserted_id
-from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, index_token, slices
-from kb_qa.protocols import Job, Vectors
+from kb_qa.jobs import Job
+from kb_qa.lexical_index import index_token
+from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, slices
+from kb_qa.protocols import Vectors
 from kb_qa.records import from_data, to_data
-from kb_qa.schema import GONE, chunks, documents, elements, names, pages, vectors, versions
+from kb_qa.schema import (
+    GONE,
+    LEXICAL_COLUMNS,
+    chunks,
+    documents,
+    elements,
+    meta,
+    names,
+    pages,
+    vectors,
+    versions,
+)
+from kb_qa.version_table import VersionTable
 
+MOST_NAME = 1000
+_NOT_PARSED = frozenset({"received", "stored", "parsing", "quarantined"})
 _PLAIN_ARROWS = frozenset({"stored", "parsing", "indexing"})
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRecord:
-    id: int
-    document_id: str
-    pipeline: str
-    state: str
-    attempts: int
-    code: str
-    reason: str
-    parser: str
-    title: str
-    flags: tuple[str, ...]
-    limits: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class VersionCounts:
-    pages: int
-    elements: int
-    chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ class ParsedFacts:
     packed: Mapping[str, bytes] = field(default_factory=dict)
 
 
-class Ledger(LedgerIndex, CaptionTable):
+class Ledger(LedgerIndex, CaptionTable, VersionTable):
     """Open once, close once. Reads and writes from any thread; one ingest writer at a time by `locks`."""
 
     def __init__(self, kb_dir: Path, database: Database) -> None:
@@ -104,6 +99,22 @@ class Ledger(LedgerIndex, CaptionTable):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def name(self) -> str:
+        """What the knowledge base is called, in any script; as its directory is where nobody named it."""
+        with self.database.read() as connection:
+            return str(
+                connection.execute(select(meta.c.value).where(meta.c.key == "name")).scalar()
+                or self.kb_dir.absolute().name
+            )
+
+    def set_name(self, name: str) -> None:
+        """Raises InputError for a name of nothing, with control characters, or of more than 1,000 characters."""
+        name = " ".join(name.split())
+        if not name or len(name) > MOST_NAME or not name.isprintable():
+            raise InputError(f"{name!r:.60} cannot name a knowledge base; give 1 to {MOST_NAME:,} printable characters")
+        with self.database.write() as connection:
+            put_meta(connection, "name", name)
 
     # Originals
 
@@ -148,7 +159,7 @@ class Ledger(LedgerIndex, CaptionTable):
             values = {"id": document_id, "size": size, "kind": kind, "created": now}
             connection.execute(upsert(documents).values(values).on_conflict_do_nothing())
             point_name(connection, folder=folder, name=name, document_id=document_id)
-            known = connection.execute(
+            found = connection.execute(
                 select(versions)
                 .where(
                     versions.c.document_id == document_id,
@@ -156,7 +167,12 @@ class Ledger(LedgerIndex, CaptionTable):
                     versions.c.state.not_in(GONE),
                 )
                 .order_by(versions.c.state == "ready", versions.c.id.desc())  # an unfinished one goes on
-            ).first()
+            ).all()
+            known = found[0] if found else None
+            if known is not None and found[-1].state == "ready" and known.state in _NOT_PARSED:
+                # A copy of the ready one's parse that was cut: it is copied again, the file is not parsed.
+                retire(connection, document_id, versions.c.id == known.id)
+                known = found[-1]
             if known is not None:
                 if known.state == "ready":
                     settle_names(connection, document_id)
@@ -197,7 +213,8 @@ class Ledger(LedgerIndex, CaptionTable):
         with self.database.write() as connection:
             told = {"parser": parsed.parser, "title": parsed.title, "flags": list(parsed.flags)}
             read = {"locale": facts.locale, "facts_reading": facts.reading}
-            take_arrow(connection, version, "parsed", **told, **read)
+            dated = {"dated": parsed.dated, "dated_by": parsed.dated_by}
+            take_arrow(connection, version, "parsed", **told, **read, **dated)
 
     def load_parse(self, version: int) -> ParsedDocument:
         """What `store_parse` stored, ready or not: chunking starts over without a second parse."""
@@ -212,12 +229,35 @@ class Ledger(LedgerIndex, CaptionTable):
                 .order_by(elements.c.order, elements.c.origin == "caption", elements.c.id)
             )
             found = tuple(element_of(row) for row in connection.execute(statement).mappings())
-        return ParsedDocument(page_values, found, record.parser, record.title, record.flags)
+        return ParsedDocument(
+            page_values,
+            found,
+            record.parser,
+            record.title,
+            record.flags,
+            dated=record.dated,
+            dated_by=record.dated_by,
+        )
 
-    def store_chunks(self, version: int, parts: Sequence[Chunk], terms: Sequence[Sequence[str]]) -> None:
-        """parsed → embedding, with all chunks and their index terms, row for row."""
-        if len(parts) != len(terms):
-            raise ValueError(f"{len(parts)} chunks and {len(terms)} lists of terms")
+    def store_chunks(  # noqa: PLR0913  (an argument a column)
+        self,
+        version: int,
+        parts: Sequence[Chunk],
+        terms: Sequence[Sequence[str]],
+        *,
+        titles: Sequence[Sequence[str]] = (),
+        labels: Sequence[Sequence[str]] = (),
+        sketches: Sequence[bytes] = (),
+        chunking: str = "",
+    ) -> None:
+        """parsed → embedding, with all chunks and their index terms, row for row.
+
+        `titles` are the terms of what stands above a chunk, `labels` those of a table's headers and row labels; no
+        lists at all for none. `sketches` are theirs where given; `chunking` names the code that made them.
+        """
+        columns = (terms, titles or [()] * len(parts), labels or [()] * len(parts))
+        if any(len(column) != len(parts) for column in columns):
+            raise ValueError(f"{len(parts)} chunks and {', '.join(str(len(each)) for each in columns)} lists of terms")
         self._clear_rows(version, "parsed", (chunks,))
         for start in range(0, len(parts), BATCH):
             stop = start + BATCH
@@ -225,12 +265,13 @@ class Ledger(LedgerIndex, CaptionTable):
                 require_state(connection, version, "parsed")
                 first = connection.execute(select(func.coalesce(func.max(chunks.c.row), 0) + 1)).scalar_one()
                 rows = [chunk_row(chunk, version) | {"row": first + i} for i, chunk in enumerate(parts[start:stop])]
+                for row, packed in zip_longest(rows, sketches[start:stop]):
+                    row["sketch"] = packed
                 connection.execute(insert(chunks), rows)
-                texts = (" ".join(filter(None, map(index_token, line))) for line in terms[start:stop])
-                indexed = [{"rowid": row["row"], "terms": text} for row, text in zip(rows, texts, strict=True)]
-                connection.execute(insert(LEXICAL), indexed)
+                lines = zip(rows, *(column[start:stop] for column in columns), strict=True)
+                connection.execute(insert(LEXICAL), [_index_row(row["row"], line) for row, *line in lines])
         with self.database.write() as connection:
-            take_arrow(connection, version, "embedding")
+            take_arrow(connection, version, "embedding", chunking=chunking)
 
     def chunks_to_embed(self, version: int, embedder: str = "") -> Sequence[Chunk]:
         """The version's chunks without a vector of this model (the index's own unless named), in order."""
@@ -309,42 +350,6 @@ class Ledger(LedgerIndex, CaptionTable):
         self.withdraw(document_id)
         self.remove(document_id)
 
-    # What stands in the ledger
-
-    def version(self, version: int) -> VersionRecord:
-        with self.database.read() as connection:
-            row = connection.execute(select(versions).where(versions.c.id == version)).first()
-        if row is None:
-            raise NotFoundError(f"no version {version}")
-        return VersionRecord(
-            id=row.id,
-            document_id=row.document_id,
-            pipeline=row.pipeline,
-            state=row.state,
-            attempts=row.attempts,
-            code=row.code,
-            reason=row.reason,
-            parser=row.parser,
-            title=row.title,
-            flags=tuple(row.flags),
-            limits=row.limits,
-        )
-
-    def counts(self, version: int) -> VersionCounts:
-        """How much of the version is stored."""
-        with self.database.read() as connection:
-            tables = (pages, elements, chunks)
-            statements = [select(func.count()).where(rows.c.version_id == version) for rows in tables]
-            return VersionCounts(*(connection.execute(statement).scalar_one() for statement in statements))
-
-    def ready_version(self, document_id: str, pipeline: str) -> int | None:
-        """The visible version of this content, if this pipeline made it."""
-        statement = select(versions.c.id).where(
-            versions.c.document_id == document_id, is_of_pipeline(pipeline), versions.c.state == "ready"
-        )
-        with self.database.read() as connection:
-            return connection.execute(statement).scalar()
-
     def _insert_in(self, version: int, state: str, rows: Table, values: Sequence[dict[str, Any]]) -> None:
         for start in range(0, len(values), BATCH):
             with self.database.write() as connection:
@@ -357,6 +362,11 @@ class Ledger(LedgerIndex, CaptionTable):
             gone = connection.execute(statement).scalars().all()
         for version in gone:
             self._purge_version(version)
+
+
+def _index_row(row: int, columns: Sequence[Sequence[str]]) -> dict[str, Any]:
+    texts = (" ".join(filter(None, map(index_token, terms))) for terms in columns)
+    return {"rowid": row, **dict(zip(LEXICAL_COLUMNS, texts, strict=True))}
 
 
 def _require_vectors(connection: Connection, version: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,21 +11,21 @@ from typing import Any, cast
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Float,
     RowMapping,
     Select,
     and_,
     bindparam,
     exists,
     func,
-    literal_column,
     select,
-    text,
 )
 
 from kb_qa.answer_table import AnswerTable
+from kb_qa.answers import EVERYTHING, Scope
+from kb_qa.database import Database
 from kb_qa.elements import Block, Chunk, Element, ElementType, Origin, Table, Word
 from kb_qa.geometry import Page, Region
+from kb_qa.lexical_index import LexicalIndex
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.records import (
     from_data,
@@ -41,15 +40,18 @@ from kb_qa.records import (
 )
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
+from kb_qa.sketch_table import SketchTable
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
 
-_NOT_A_TOKEN = re.compile(r"[\x00-\x20\x7f]+")
 
-
-class LedgerLibrary(AnswerTable, SessionTable):
+class LedgerLibrary(AnswerTable, SessionTable, SketchTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._lexical = LexicalIndex()
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
@@ -70,23 +72,32 @@ class LedgerLibrary(AnswerTable, SessionTable):
         found = self.chunks(ids)
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first; the score is the negated BM25."""
-        query = match_query(terms)
-        if not query or k < 1:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first; the score is BM25.
+
+        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
+        """
+        if k < 1:
             return ()
-        rank = literal_column("bm25(lexical)", Float)
-        statement = (
-            _ready(select(chunks.c.id, rank.label("rank")), chunks.c.version_id)
-            .join(text("lexical"), literal_column("lexical.rowid") == chunks.c.row)
-            .where(text("lexical MATCH :query").bindparams(query=query))
-            .order_by(rank, chunks.c.document_id, chunks.c.ordinal)
-            .limit(k)
-        )
-        if document_ids:
-            statement = statement.where(chunks.c.document_id.in_(document_ids))
         with self.database.read() as connection:
-            return [LexicalMatch(row.id, -row.rank) for row in connection.execute(statement)]
+            best = dict(self._lexical.best(connection, terms, k, scope, phrases))
+            statement = _ready(
+                select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
+            )
+            found = [
+                row
+                for start in range(0, len(best), SLICE)
+                for row in connection.execute(statement.where(chunks.c.row.in_([*best][start : start + SLICE])))
+            ]
+        found.sort(key=lambda row: (-best[row.row], row.document_id, row.ordinal))
+        return tuple(LexicalMatch(row.id, best[row.row]) for row in found)
 
     def element(self, element_id: str) -> Element | None:
         statement = _ready(select(elements, versions.c.document_id), elements.c.version_id)
@@ -153,18 +164,24 @@ class LedgerLibrary(AnswerTable, SessionTable):
         with self.database.read() as connection:
             return not connection.execute(select(ready)).scalar_one()
 
-    def resolve(self, names: Sequence[str], folder: str = "", *, ready: bool = True) -> Sequence[str]:
+    def resolve(
+        self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "", ready: bool = True
+    ) -> Sequence[str]:
         """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
 
-        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Without
-        `ready`, also of those on their way or quarantined, and by names that wait for them.
+        A name may be the file's alone or end its path (`2024/report.pdf`), a folder any part of the path. Of them, or
+        of all where neither is given, those dated within the days `since` and `until`. Without `ready`, also of those
+        on their way or quarantined, and by names that wait for them.
         """
         which = versions.c.state == "ready" if ready else versions.c.state.not_in(GONE)
         wanted = {_name_key(name) for name in names}
         inside = _name_key(folder.strip("/"))
         found = []
         with self.database.read() as connection:
-            document_ids = connection.execute(select(versions.c.document_id).where(which)).scalars().all()
+            statement = select(versions.c.document_id).where(which, *_dated(since, until))
+            document_ids = connection.execute(statement).scalars().all()
+            if not wanted and not inside:
+                return sorted(document_ids) if since or until else []
             known = _current_names(connection, document_ids, also_waiting=not ready)
         for document_id in document_ids:
             paths = [_name_key(f"{home}/{name}") for home, name in known.get(document_id, ())]
@@ -190,15 +207,11 @@ class LedgerLibrary(AnswerTable, SessionTable):
             yield from (_export_line(row) for row in rows)
 
 
-def match_query(terms: Iterable[str]) -> str:
-    """An FTS5 query for any of the terms, each quoted, so that nothing in them is an operator."""
-    tokens = dict.fromkeys(token for term in terms if (token := index_token(term)))
-    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
-
-
-def index_token(term: str) -> str:
-    """A term as one token of the lexical index; empty for one of spaces and controls alone."""
-    return _NOT_A_TOKEN.sub("\u2028", well_formed(term).strip("".join(map(chr, range(33))) + "\x7f"))
+def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:
+    if since:
+        yield versions.c.dated >= since
+    if until:
+        yield and_(versions.c.dated <= until, versions.c.dated != "")
 
 
 def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
@@ -209,10 +222,12 @@ def chunk_row(chunk: Chunk, version: int) -> dict[str, Any]:
         "ordinal": chunk.ordinal,
         "source": chunk.source,
         "page": chunk.page,
+        "last_page": max((region.page for region in chunk.regions), default=None),
         "element_type": chunk.element_type,
         "category": chunk.category,
         "section": list(chunk.section),
         "prefix": chunk.prefix,
+        "context": chunk.context,
         "origin": chunk.origin,
         "confidence": chunk.confidence,
         "blocks": pack(chunk.blocks),
@@ -233,6 +248,7 @@ def chunk_of(row: RowMapping) -> Chunk:
         category=row["category"],
         section=tuple(row["section"]),
         prefix=row["prefix"],
+        context=row["context"],
         origin=cast(Origin, row["origin"]),
         confidence=row["confidence"],
         described_by=row["described_by"],
@@ -355,6 +371,8 @@ def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
         reason=row["reason"],
         code=row["code"],
         size=row["size"],
+        dated=row["dated"],
+        dated_by=row["dated_by"],
     )
 
 

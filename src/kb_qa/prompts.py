@@ -7,15 +7,14 @@ never used as a format, and cannot look like one of our own headings.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kb_qa.answers import Context, Hit, Language, Material, Question
+from kb_qa.choose import PER_DOCUMENT, USUAL_ROOM, Room, chosen_hits, within_budget
 from kb_qa.citation import label, section_path
 from kb_qa.elements import Chunk
 from kb_qa.guardrails.messages import refusal_text
 
-PER_DOCUMENT = 3
 MOST_CAPTIONS = 2
 
 # A bracket before the word of our headings, however it is dressed up, and the address part of a citation marker.
@@ -90,17 +89,19 @@ def build_context(
     *,
     limit: int | None = None,
     per_document: int = PER_DOCUMENT,
+    room: Room = USUAL_ROOM,
     trust_file_names: bool = False,
 ) -> Context:
     """The materials of the hits, best first, numbered from 1, `limit` of them at most.
 
-    At most `per_document` chunks of one document, unless the reader chose the documents. What a model wrote of pictures
-    takes no print's place: the best of it comes last. A model sees a document's name only where `trust_file_names` says
-    so.
+    At most `per_document` chunks of one document, unless the reader chose the documents or the question names it. What
+    a model wrote of pictures takes no print's place: the best of it comes last. A model sees a document's name only
+    where `trust_file_names` says so.
     """
     printed = [hit for hit in hits if hit.chunk.origin != "caption"]
-    kept = printed if question.filters.documents else _limited(printed, per_document)
-    chosen = [*kept[:limit], *_described(hits[:limit])]
+    most = None if question.filters.documents else per_document
+    kept = chosen_hits(printed, limit=limit, per_document=most, named=room.named)
+    chosen = [*within_budget(kept, room), *_described(hits[:limit])]
     materials = tuple(
         Material(number, hit, material_label(hit.chunk, question.language)) for number, hit in enumerate(chosen, 1)
     )
@@ -119,16 +120,6 @@ def neutral_name(number: int, language: Language) -> str:
 def defanged(text: str) -> str:
     """Untrusted text in which nothing reads as a heading of a material or as a citation marker."""
     return _FORGED_MARKER.sub(r"]\1 ❨", _FORGED_HEADING.sub(r"❨\1", text))
-
-
-def _limited(hits: Sequence[Hit], per_document: int) -> list[Hit]:
-    seen: Counter[str] = Counter()
-    kept = []
-    for hit in hits:
-        seen[hit.chunk.document_id] += 1
-        if seen[hit.chunk.document_id] <= per_document:
-            kept.append(hit)
-    return kept
 
 
 def _described(hits: Sequence[Hit]) -> Sequence[Hit]:

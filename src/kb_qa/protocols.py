@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_qa.answers import AnswerEvent, BlockCitation, Context, Decision, ModelEvent, Question, Turn
-from kb_qa.elements import Chunk, Element, Word
+from kb_qa.answers import (
+    EVERYTHING,
+    AnswerEvent,
+    BlockCitation,
+    Context,
+    Decision,
+    Filters,
+    Found,
+    Hit,
+    ModelEvent,
+    Question,
+    Scope,
+    Turn,
+)
+from kb_qa.elements import Chunk, Element, ElementType, Word
 from kb_qa.geometry import Page, Region
 
 Vectors = NDArray[np.float32]
@@ -47,6 +61,16 @@ class Neighbour:
     similarity: float  # cosine, -1..1
 
 
+class Retrieval(Protocol):
+    def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
+        """At most k hits, best first. Blocking. Raises NotFoundError where the filters leave no document."""
+        ...
+
+    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
+        """What `retrieve` says, and which documents the question names."""
+        ...
+
+
 class VectorStore(Protocol):
     """An index that can be thrown away: all it holds comes back from the ledger."""
 
@@ -56,8 +80,8 @@ class VectorStore(Protocol):
 
     def delete(self, ids: Sequence[str]) -> None: ...
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
-        """At most k neighbours, nearest first; only of `document_ids` where any are given."""
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
+        """At most k neighbours within the scope, nearest first."""
         ...
 
     def count(self) -> int: ...
@@ -70,9 +94,43 @@ class LexicalMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkSketch:
+    """What ranking needs of a chunk. `codes` are its terms (`sketch.codes_in`); None where none were stored."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    element_type: ElementType
+    page: int | None
+    codes: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one document is called: the names of its files, its title, and by itself (`identity.called`)."""
+
+    document_id: str
+    names: tuple[str, ...] = ()
+    title: str = ""
+    called: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unrelated:
+    """How strong the best passages of unrelated questions are, by language (`calibrate`): what is no evidence.
+
+    `chunks` counts those of the index on which it was measured.
+    """
+
+    embedder: str
+    chunks: int
+    near: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
-    ready: a sentence in English, and the error's code.
+    ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
     """
 
     document_id: str
@@ -85,6 +143,8 @@ class DocumentRecord:
     reason: str
     size: int = 0
     code: str = ""
+    dated: str = ""
+    dated_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +174,48 @@ class Sessions(Protocol):
 class Library(Sessions, Protocol):
     """The read side's view of the ledger. Only versions that are ready are seen, by every method."""
 
+    def name(self) -> str:
+        """What readers call the knowledge base."""
+        ...
+
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        """By id; an id that is not visible is left out."""
+        ...
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """By document id and ordinal; a place where nothing visible stands is left out."""
+        ...
+
+    def unrelated(self) -> Unrelated | None:
+        """None before it was measured."""
+        ...
+
+    def edition(self) -> str:
+        """Changes whenever a document becomes visible, goes, or is called otherwise. Cheap."""
+        ...
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By document id."""
+        ...
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         """All of a document, in order."""
         ...
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
-        """The k best chunks holding any of the terms, best first."""
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        """The k best chunks of the scope holding any of the terms, best first.
+
+        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
+        """
         ...
 
     def element(self, element_id: str) -> Element | None:
@@ -152,8 +246,11 @@ class Library(Sessions, Protocol):
         """Whether no document is ready."""
         ...
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
-        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder."""
+    def resolve(self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "") -> Sequence[str]:
+        """Ids of the ready documents with these ids or names (letter case does not matter), or in the folder.
+
+        Of them, or of all where neither is given, those dated within the days `since` and `until`.
+        """
         ...
 
     def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None: ...
@@ -228,6 +325,16 @@ class IndexLedger(Protocol):
         """Id and dimension of the model that made the vectors; None before the first."""
         ...
 
+    def uncalled(self) -> Sequence[int]:
+        """Ids of the ready versions of which it is not stored yet what their documents are called."""
+        ...
+
+    def outline(self, version: int) -> Sequence[Element]:
+        """The version's elements in order, without words and tables."""
+        ...
+
+    def store_called(self, version: int, called: Sequence[str]) -> None: ...
+
 
 class PagePlaces(Protocol):
     def blocks(self, context: Context, pages: range, quote: str) -> Sequence[BlockCitation]:
@@ -269,6 +376,12 @@ class Meter(Protocol):
     def add(self, name: str, amount: float = 1, **labels: str) -> None: ...
 
 
+class Stages(Protocol):
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """While a stage of a question runs. It may be left in another task than it was entered in."""
+        ...
+
+
 class RegionPictures(Protocol):
     async def png(self, document_id: str, region: Region) -> bytes:
         """The region as a reader sees it. Raises KbQaError where there is no picture of it."""
@@ -283,60 +396,4 @@ class QuestionRewriter(Protocol):
 
     async def rewrite(self, turns: Sequence[Turn], question: str) -> str:
         """`question` itself where it stands alone already; `turns` are some of the last ones, oldest first."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Work that one process leaves for the ingest worker.
-
-    `state` is queued, running, done or failed. `attempts` counts how often the job was handed out; with the id it is
-    the fencing token of whoever has it now. `report` is what the worker last said (see `JobQueue`).
-    """
-
-    id: int
-    kind: str
-    arguments: Mapping[str, Any]
-    state: str
-    attempts: int
-    report: Mapping[str, Any]
-
-    @property
-    def is_over(self) -> bool:
-        return self.state in {"done", "failed"}
-
-
-class JobQueue(Protocol):
-    """What the service and the commands ask of the job table. Every method may be called from any thread.
-
-    | kind | arguments |
-    |---|---|
-    | `ingest` | `paths`: files and folders of this machine, absolute; `uploads`: `{file, name}` each, `file` being the
-    name of a file in the knowledge base's folder `uploads`, which the job takes away, `name` what the reader calls it;
-    `retry`: also what was quarantined (false) |
-    | `delete` | `documents`: ids |
-    | `rescan`, `reindex` | those of the commands of these names |
-
-    A report has `total` (files, once they are counted), `done` (those that are settled), `paused` (why the work waits,
-    such as a full disk; empty where it goes on), and of a failed job `error`: `{code, message}`.
-
-    Outcomes are the lines of `kb-qa ingest --json`; their `state` is ready, quarantined, skipped or deleted. On its way
-    there a document has the state of its version: stored, parsing, parsed, embedding, indexing (`Library.document`).
-    Outcomes say ready when all of the document is in the ledger: it is seen once its index owner has published it.
-    """
-
-    def add(self, kind: str, arguments: Mapping[str, Any]) -> int:
-        """The new job's id; the worker finds it within a second."""
-        ...
-
-    def get(self, job_id: int) -> Job:
-        """Raises NotFoundError."""
-        ...
-
-    def outcomes(self, job_id: int, after: int = 0) -> Sequence[Mapping[str, Any]]:
-        """Those settled after the first `after` ones, in order. A job that is taken up again repeats none."""
-        ...
-
-    def waiting(self) -> int:
-        """How many jobs are queued or running: what back-pressure goes by."""
         ...

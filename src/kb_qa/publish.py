@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from kb_qa.errors import DamagedIndexError
+from kb_qa.identity import called
 from kb_qa.protocols import IndexLedger, VectorIndex
 from kb_qa.records import metadata_of
 
 log = logging.getLogger(__name__)
 
 
-def catch_up(ledger: IndexLedger, store: VectorIndex) -> int:
+def catch_up(ledger: IndexLedger, store: VectorIndex, told: Callable[[str], None] = lambda reason: None) -> int:
     """Indexes and publishes every version that waits, removes what was deleted; how many became visible.
 
     Safe to end anywhere: vectors go in before the flip and out after it, and an index that was being written has no
@@ -21,9 +23,12 @@ def catch_up(ledger: IndexLedger, store: VectorIndex) -> int:
     if waiting or ledger.tombstones():
         ledger.seal_index("")
     if not _is_whole(ledger, store):
+        told("the index is being rebuilt from the ledger")
         rebuild(ledger, store)
+        told("")
     published = sum(_publish(ledger, store, version) for version in waiting)
     ledger.purge()
+    gather_names(ledger)
     if (seal := store.fingerprint()) != ledger.index_seal():
         ledger.seal_index(seal)
     return published
@@ -37,6 +42,12 @@ def rebuild(ledger: IndexLedger, store: VectorIndex) -> int:
     _check_count(store, sent)
     log.info("index rebuilt from the ledger: %d chunks", sent)
     return sent
+
+
+def gather_names(ledger: IndexLedger) -> None:
+    """Stores what each visible document is called, where that is not known yet; each document is read once for it."""
+    for version in ledger.uncalled():
+        ledger.store_called(version, called(ledger.outline(version)))
 
 
 def _publish(ledger: IndexLedger, store: VectorIndex, version: int) -> bool:

@@ -175,6 +175,7 @@ def metadata_of(chunk: Chunk) -> Flat:
     }
     if regions:
         flat["page"] = regions[0].page
+        flat["last_page"] = max(region.page for region in regions)
         if (bbox := regions[0].bbox) is not None:
             flat |= dict(zip(("x0", "y0", "x1", "y1"), bbox.as_tuple(), strict=True))
     if len(regions) > 1:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
+from kb_qa.answers import Language
 from kb_qa.quality_reasons import reason_in
 
 BY_CODE: Mapping[str, str] = {
@@ -174,8 +175,8 @@ def _group(match: re.Match[str], place: re.Match[str]) -> str:
     return _PHRASES.get(words, words)
 
 
-def language_of(environment: Mapping[str, str]) -> str:
-    """The language of a terminal, by its locale: "zh" or "en"."""
+def language_of(environment: Mapping[str, str]) -> Language:
+    """The language of a terminal, by its locale."""
     names = (environment.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     chosen = next((name for name in names if name), "")
     return "zh" if chosen.lower().startswith("zh") else "en"

@@ -15,8 +15,15 @@ from kb_qa.errors import EnvironmentProblemError, InputError, KbQaError, NotFoun
 SECONDS = 300.0  # a whole answer; heartbeats keep the connection alive within it
 
 
-def ask(
-    address: str, question: str, *, filters: Filters, level: LevelChoice, session_id: str = "", whole: str = ""
+def ask(  # noqa: PLR0913  (a question's fields, and the key)
+    address: str,
+    question: str,
+    *,
+    filters: Filters,
+    level: LevelChoice,
+    session_id: str = "",
+    whole: str = "",
+    key: str = "",
 ) -> Iterator[AnswerEvent]:
     """The answer's events as they arrive. Raises KbQaError where the service refuses or is gone."""
     body = {"question": question, "level": level, "filters": _filters(filters), "session_id": session_id or None}
@@ -24,7 +31,7 @@ def ask(
         body["whole"] = whole
     try:
         with (
-            httpx.Client(base_url=address, timeout=SECONDS, trust_env=False) as client,
+            _client(address, key) as client,
             connect_sse(client, "POST", "/v1/ask", json=body) as source,
         ):
             _check(source.response)
@@ -36,16 +43,21 @@ def ask(
         raise _unreachable(address, error) from error
 
 
-def search(address: str, question: str, *, k: int, filters: Filters) -> list[dict[str, Any]]:
+def search(address: str, question: str, *, k: int, filters: Filters, key: str = "") -> list[dict[str, Any]]:
     """Hits as `kb-qa search --json` prints them."""
     body = {"question": question, "k": k, "filters": _filters(filters)}
     try:
-        with httpx.Client(base_url=address, timeout=SECONDS, trust_env=False) as client:
+        with _client(address, key) as client:
             response = client.post("/v1/search", json=body)
             _check(response)
             return list(response.json()["hits"])
     except httpx.HTTPError as error:
         raise _unreachable(address, error) from error
+
+
+def _client(address: str, key: str) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return httpx.Client(base_url=address, timeout=SECONDS, trust_env=False, headers=headers)
 
 
 def _filters(filters: Filters) -> Mapping[str, Any]:
@@ -54,6 +66,8 @@ def _filters(filters: Filters) -> Mapping[str, Any]:
         "pages": list(filters.pages),
         "element_types": list(filters.element_types),
         "folder": filters.folder,
+        "since": filters.since,
+        "until": filters.until,
     }
 
 
@@ -66,6 +80,8 @@ def _check(response: httpx.Response) -> None:
         message = str(response.json()["message"])
     except (ValueError, KeyError, TypeError):
         message = f"the service answered with status {response.status_code}"
+    if response.status_code in {401, 403}:
+        raise InputError(f"{message}; set KB_QA_KEY to the key")
     if response.status_code == NotFoundError.status:
         raise NotFoundError(message)
     if response.is_client_error:

@@ -1,23 +1,34 @@
-"""Question → hits: dense and lexical neighbours and how much of the question a block covers, fused by rank."""
+"""Question → hits: dense and lexical neighbours, also in other words and inside the documents it names, ranked."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from kb_qa.answers import Filters, Hit
-from kb_qa.elements import Block, Chunk
+from kb_qa.answers import Filters, Found, Hit, Scope
+from kb_qa.asked.concepts import ConceptBook, concept_book
+from kb_qa.asked.naming import DocumentNames
+from kb_qa.asked.reading import Asked, read_question
 from kb_qa.errors import NotFoundError
-from kb_qa.guardrails.questions import anchors
-from kb_qa.protocols import Embedder, LexicalMatch, Library, Reranker, VectorStore
-from kb_qa.terms import inverse_frequency, terms
+from kb_qa.figure_terms import question_terms
+from kb_qa.protocols import ChunkSketch, Embedder, Library, Reranker, Vectors, VectorStore
+from kb_qa.ranking import FEATURES, Candidate, features_of, score
+from kb_qa.search_filters import told
+from kb_qa.sketch import codes_in, sketch
 
 # Cormack, Clarke and Buettcher 2009: the constant that damps the first ranks.
 RANK_CONSTANT = 60
 CANDIDATES = 60
-# Of these, the best so far are read block by block.
-SHORTLIST = 30
+# Of these, the best so far are compared with the question block by block.
+SHORTLIST = 100
+# A cross-encoder reads so many.
+RERANKED = 30
+MOST_SKETCHED = 50_000  # some 40 MB
+
+# So sure is a document named that its passages crowd nobody out.
+SURE = 0.9
+
+Rankings = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,108 +39,162 @@ class Retriever:
     vectors: VectorStore
     library: Library
     reranker: Reranker | None = None
+    book: ConceptBook = field(default_factory=concept_book)
+    _known: dict[str, DocumentNames] = field(default_factory=dict)  # by the edition of the library
+    _sketched: dict[str, bytes] = field(default_factory=dict)  # by chunk id: a chunk's text never changes under its id
 
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> tuple[Hit, ...]:
         """At most k hits, best first. Raises NotFoundError where a filter names no document."""
-        document_ids = self._documents(filters)
-        dense = self._dense(question, document_ids)
-        lexical = {match.id: match.score for match in self._lexical(question, document_ids)}
-        chunks = self.library.chunks([*dict.fromkeys([*dense, *lexical])])
-        found = {"dense": dense, "lexical": lexical}
-        shortlist = [hit.chunk for hit in _fuse(chunks, found)[:SHORTLIST]]
-        hits = _fuse(chunks, found | {"coverage": _coverage(question, shortlist)})
-        passing = [hit for hit in hits if _passes(hit.chunk, filters)]
-        return tuple(self._reranked(question, passing)[:k])
+        return self.find(question, k=k, filters=filters).hits
+
+    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
+        """What `retrieve` says, and which documents the question names."""
+        scope = self._scope(filters)
+        chosen = scope.document_ids
+        asked = read_question(question, self.book)
+        named = self.named(asked)
+        named = {each: sure for each, sure in named.items() if not chosen or each in chosen}
+        found, sketches = self._found(asked, scope, named)
+        ranked = self._ranked(asked, found, sketches, named)
+        hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
+        sure = frozenset(each for each, surely in named.items() if surely > SURE)
+        return Found(tuple(self._reranked(question, hits)[:k]), sure)
+
+    def named(self, asked: Asked) -> Mapping[str, float]:
+        """How surely the question names each document, 0..1; those that it does not name are left out."""
+        edition = self.library.edition()
+        names = self._known.get(edition)
+        if names is None:
+            names = DocumentNames(self.library.identities())
+            self._known.clear()
+            self._known[edition] = names
+        return names.named_by(asked)
+
+    def _found(
+        self, asked: Asked, scope: Scope, named: Mapping[str, float]
+    ) -> tuple[Rankings, Mapping[str, ChunkSketch]]:
+        """What each search found, and all that is visible of it."""
+        vector = self.embedder.embed_query(asked.core)
+        wanted = question_terms(asked.core)  # its words, and its figures and dates in every form that is indexed
+        dense, sketches = self._dense(vector, scope)
+        found: dict[str, dict[str, float]] = {
+            "dense": dense,
+            "lexical": self._lexical(wanted, scope),
+            "other": self._lexical(asked.other_terms, scope),
+        }
+        chosen = scope.document_ids
+        if named and (len(chosen) > len(named) or any(each not in chosen for each in named)):
+            inside = replace(scope, document_ids=tuple(named))
+            near, more = self._dense(vector, inside)
+            sketches = {**sketches, **more}
+            found["dense"] = {**near, **found["dense"]}
+            found["lexical"] = {**self._lexical(wanted, inside), **found["lexical"]}
+            found["other"] = {**self._lexical(asked.other_terms, inside), **found["other"]}
+            found["inside"] = near
+        missing = {each for ranking in found.values() for each in ranking} - sketches.keys()
+        return found, {**sketches, **self.library.sketches([*missing])}
+
+    def _ranked(
+        self, asked: Asked, found: Rankings, sketches: Mapping[str, ChunkSketch], named: Mapping[str, float]
+    ) -> list[tuple[str, Mapping[str, float]]]:
+        """Chunk ids with their scores, best first."""
+        shortlist = [sketches[each] for each in fused(found.values()) if each in sketches][:SHORTLIST]
+        candidates = self._candidates(shortlist)
+        features = features_of(asked, candidates, found, named)
+        totals = score(features.matrix)
+        order = sorted(range(len(candidates)), key=lambda row: (-totals[row], candidates[row].document_id, row))
+        coverage = FEATURES.index("coverage")
+        return [
+            (
+                candidates[row].id,
+                {
+                    "fused": float(totals[row]),
+                    "coverage": float(features.matrix[row, coverage]),
+                    "support": float(features.support[row]),
+                },
+            )
+            for row in order
+        ]
+
+    def _candidates(self, shortlist: Sequence[ChunkSketch]) -> Sequence[Candidate]:
+        """Sketches that were not stored are made of the chunks' text, once."""
+        unknown = [each.id for each in shortlist if each.codes is None and each.id not in self._sketched]
+        if len(self._sketched) > MOST_SKETCHED:
+            self._sketched.clear()
+        for chunk in self.library.chunks(unknown).values() if unknown else ():
+            self._sketched[chunk.id] = sketch(chunk)
+        return [
+            Candidate(
+                each.id,
+                each.document_id,
+                each.ordinal,
+                each.element_type,
+                () if each.page is None else (each.page,),
+                codes_in(each.codes if each.codes is not None else self._sketched.get(each.id, b"")),
+            )
+            for each in shortlist
+        ]
+
+    def _hits(
+        self, ranked: Sequence[tuple[str, Mapping[str, float]]], found: Rankings, filters: Filters, *, k: int
+    ) -> list[Hit]:
+        """The best k that pass the filters: no more chunks are read than are needed."""
+        hits: list[Hit] = []
+        for start in range(0, len(ranked), max(k, 1)):
+            part = ranked[start : start + k]
+            chunks = self.library.chunks([chunk_id for chunk_id, _ in part])
+            for chunk_id, scores in part:
+                if chunk_id in chunks and filters.passes(chunks[chunk_id]):
+                    searched = {
+                        name: found[name][chunk_id] for name in ("dense", "lexical", "other") if chunk_id in found[name]
+                    }
+                    hits.append(Hit(chunks[chunk_id], {**scores, **searched}))
+            if len(hits) >= k:
+                break
+        return hits[:k]
 
     def _reranked(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """The best of the fused hits in the cross-encoder's order, where there is one; the rest stay behind them."""
+        """The best of the ranked hits in the cross-encoder's order, where there is one; the rest stay behind them."""
         if self.reranker is None:
             return hits
-        head, rest = hits[:SHORTLIST], hits[SHORTLIST:]
+        head, rest = hits[:RERANKED], hits[RERANKED:]
         scores = self.reranker.score(question, [hit.chunk.embedded_text for hit in head])
         scored = [replace(hit, scores={**hit.scores, "rerank": score}) for hit, score in zip(head, scores, strict=True)]
         return [*sorted(scored, key=lambda hit: -hit.scores["rerank"]), *rest]
 
-    def _documents(self, filters: Filters) -> Sequence[str]:
-        if not filters.documents and not filters.folder:
-            return ()
-        found = self.library.resolve(filters.documents, filters.folder)
-        if not found:
-            wanted = ", ".join(map(repr, filters.documents)) or f"folder {filters.folder!r}"
-            raise NotFoundError(f"no document that can be asked matches {wanted}; `kb-qa documents` lists them")
-        return found
+    def _scope(self, filters: Filters) -> Scope:
+        """Raises NotFoundError where the filters leave no document."""
+        document_ids: Sequence[str] = ()
+        if filters.choose_documents:
+            document_ids = self.library.resolve(
+                filters.documents, filters.folder, since=filters.since, until=filters.until
+            )
+            if not document_ids:
+                raise NotFoundError(
+                    f"no document that can be asked matches {told(filters)}; `kb-qa documents` lists them"
+                )
+        return Scope(tuple(document_ids), filters.pages, filters.element_types)
 
-    def _dense(self, question: str, document_ids: Sequence[str]) -> Mapping[str, float]:
+    def _dense(self, vector: Vectors, scope: Scope) -> tuple[dict[str, float], Mapping[str, ChunkSketch]]:
         """Similarities by chunk id, nearest first; asks for more where neighbours are not, or no longer, visible."""
-        vector = self.embedder.embed_query(question)
         wanted = CANDIDATES
         while True:
-            neighbours = self.vectors.query(vector, wanted, document_ids)
-            visible = self.library.chunks([neighbour.id for neighbour in neighbours])
+            neighbours = self.vectors.query(vector, wanted, scope)
+            visible = self.library.sketches([neighbour.id for neighbour in neighbours])
             if len(visible) >= CANDIDATES or len(neighbours) < wanted:
                 ranked = [neighbour for neighbour in neighbours if neighbour.id in visible]
-                return {neighbour.id: neighbour.similarity for neighbour in ranked[:CANDIDATES]}
+                return {neighbour.id: neighbour.similarity for neighbour in ranked[:CANDIDATES]}, visible
             wanted *= 4
 
-    def _lexical(self, question: str, document_ids: Sequence[str]) -> Sequence[LexicalMatch]:
-        wanted = [*dict.fromkeys(terms(question))]
-        return self.library.lexical(wanted, CANDIDATES, document_ids) if wanted else ()
+    def _lexical(self, wanted: Sequence[str], scope: Scope) -> dict[str, float]:
+        found = self.library.lexical([*dict.fromkeys(wanted)], CANDIDATES, scope) if wanted else ()
+        return {match.id: match.score for match in found}
 
 
-def _fuse(chunks: Mapping[str, Chunk], rankings: Mapping[str, Mapping[str, float]]) -> list[Hit]:
-    """Hits by the sum of their reciprocal ranks; each ranking maps chunk ids to scores, best first."""
-    fused: dict[str, float] = {}
-    for ranking in rankings.values():
+def fused(rankings: Iterable[Mapping[str, float]]) -> list[str]:
+    """Ids by the sum of their reciprocal ranks; each ranking is in order, best first."""
+    sums: dict[str, float] = {}
+    for ranking in rankings:
         for rank, chunk_id in enumerate(ranking, 1):
-            fused[chunk_id] = fused.get(chunk_id, 0.0) + 1 / (RANK_CONSTANT + rank)
-    hits = []
-    for chunk_id, score in fused.items():
-        if chunk_id in chunks:
-            scores = {name: ranking[chunk_id] for name, ranking in rankings.items() if chunk_id in ranking}
-            hits.append(Hit(chunks[chunk_id], {"fused": score, **scores}))
-    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.document_id, hit.chunk.ordinal))
-
-
-def _coverage(question: str, chunks: Sequence[Chunk]) -> Mapping[str, float]:
-    """For each chunk, the largest share of the question's terms that one block says with its headers; best first.
-
-    Rare terms weigh more. Of blocks that say as much, the one that says little else comes first: a row before a letter.
-    """
-    wanted = frozenset(terms(question))
-    said = {chunk.id: [frozenset(terms(_with_headers(chunk, block))) for block in chunk.blocks] for chunk in chunks}
-    names = _names_by_document(question, chunks, said)
-    frequency = Counter(term for blocks in said.values() for term in wanted & frozenset[str]().union(*blocks))
-    weights = {term: inverse_frequency(count, len(chunks)) for term, count in frequency.items()}
-    whole = sum(weights.values()) or 1.0
-
-    def best_block(chunk: Chunk) -> tuple[float, float]:
-        shares = []
-        for block in said[chunk.id]:
-            held = wanted & (block | names[chunk.document_id])
-            shares.append((sum(weights[term] for term in held) / whole, len(held) / max(len(block), 1)))
-        return max(shares)
-
-    ranked = sorted(((best_block(chunk), chunk.id) for chunk in chunks), key=lambda item: item[0], reverse=True)
-    return {chunk_id: share for (share, _), chunk_id in ranked}
-
-
-def _with_headers(chunk: Chunk, block: Block) -> str:
-    return f"{chunk.prefix}\n{block.labelled or block.text}"
-
-
-def _names_by_document(
-    question: str, chunks: Sequence[Chunk], said: Mapping[str, Sequence[frozenset[str]]]
-) -> Mapping[str, frozenset[str]]:
-    """Names of the question that each document says anywhere: it names its company once, and is about it throughout."""
-    names = frozenset(term for anchor in anchors(question) if anchor.kind == "name" for term in terms(anchor.text))
-    found: dict[str, frozenset[str]] = {}
-    for chunk in chunks:
-        here = names & frozenset[str]().union(*said[chunk.id])
-        found[chunk.document_id] = found.get(chunk.document_id, frozenset()) | here
-    return found
-
-
-def _passes(chunk: Chunk, filters: Filters) -> bool:
-    if filters.element_types and chunk.element_type not in filters.element_types:
-        return False
-    return not filters.pages or any(region.page in filters.pages for region in chunk.regions)
+            sums[chunk_id] = sums.get(chunk_id, 0.0) + 1 / (RANK_CONSTANT + rank)
+    return sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))

@@ -24,6 +24,16 @@ from sqlalchemy import (
 from kb_qa.records import well_formed
 
 SCHEMA_VERSION = 4
+# The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
+# exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.
+_PUNCTUATION = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())
+LEXICAL_COLUMNS = ("body", "titles", "labels")
+CREATE_LEXICAL = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5({}, tokenize = \"ascii tokenchars '{}'\")".format(
+        ", ".join(LEXICAL_COLUMNS), _PUNCTUATION.replace("'", "''").replace('"', '""')
+    )
+)
+
 # What a ledger of an older schema gets, by the schema that brought it.
 _ADDED = MappingProxyType(
     {
@@ -36,10 +46,22 @@ _ADDED = MappingProxyType(
             "ALTER TABLE elements ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN described_by TEXT NOT NULL DEFAULT ''",
         ),
+        # The ledger cannot prepare terms: the old ones are found as text of the body until the version is chunked anew.
         4: (
             "ALTER TABLE versions ADD COLUMN limits TEXT NOT NULL DEFAULT ''",
             "ALTER TABLE chunks ADD COLUMN digest BLOB",
             "CREATE INDEX chunks_by_digest ON chunks (digest)",
+            "ALTER TABLE versions ADD COLUMN chunking TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE chunks ADD COLUMN context TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE lexical RENAME TO lexical_before",
+            CREATE_LEXICAL,
+            "INSERT INTO lexical (rowid, body) SELECT rowid, terms FROM lexical_before",
+            "DROP TABLE lexical_before",
+            "ALTER TABLE chunks ADD COLUMN last_page INTEGER",
+            "ALTER TABLE versions ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN dated_by TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE versions ADD COLUMN called JSON",
+            "ALTER TABLE chunks ADD COLUMN sketch BLOB",
         ),
     }
 )
@@ -109,6 +131,10 @@ versions = Table(
     Column("locale", Text, nullable=False, default="", server_default=""),
     Column("facts_reading", Text, nullable=False, default="", server_default=""),
     Column("limits", Text, nullable=False, default="", server_default=""),  # those under which it was quarantined
+    Column("dated", Text, nullable=False, default="", server_default=""),  # a day, `2024-03-31`
+    Column("dated_by", Text, nullable=False, default="", server_default=""),
+    Column("chunking", Text, nullable=False, default="", server_default=""),  # what made its chunks and index terms
+    Column("called", JSON(none_as_null=True)),  # what the document is called by itself; NULL: not gathered yet
     Column("created", Float, nullable=False),
     Column("updated", Float, nullable=False),
     sqlite_autoincrement=True,
@@ -153,13 +179,16 @@ chunks = Table(
     Column("ordinal", Integer, nullable=False),
     Column("source", Text, nullable=False),
     Column("page", Integer),
+    Column("last_page", Integer),  # NULL where the chunk has no pages, or was stored before there was this column
     Column("element_type", Text, nullable=False),
     Column("category", Text, nullable=False),
     Column("section", JSON, nullable=False),
     Column("prefix", Text, nullable=False),
+    Column("context", Text, nullable=False, default="", server_default=""),
     Column("origin", Text, nullable=False),
     Column("confidence", Float),
     Column("blocks", LargeBinary, nullable=False),
+    Column("sketch", LargeBinary),  # its terms as ranking compares them; NULL: not stored
     Column("described_by", Text, nullable=False, default="", server_default=""),
     Column("digest", LargeBinary),  # of the embedded text, by which vectors are remembered; NULL before schema 4
 )
@@ -238,16 +267,26 @@ captions = Table(
     Column("text", Text, nullable=False),
     Column("time", Float, nullable=False),
 )
-
-# The ascii tokenizer takes every character past ASCII as part of a token; with all ASCII punctuation added, a token is
-# exactly what stands between two spaces: `4,812.5` and `净利润` are found as their caller prepared them.
-_PUNCTUATION = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum())
-CREATE_LEXICAL = "CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(terms, tokenize = \"ascii tokenchars '{}'\")"
-
-
-def lexical_ddl() -> str:
-    quoted = _PUNCTUATION.replace("'", "''").replace('"', '""')
-    return CREATE_LEXICAL.format(quoted)
+# Who may ask the service; the key itself is nowhere, only its digest.
+access_keys = Table(
+    "access_keys",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret
+    Column("scopes", JSON, nullable=False),
+    Column("knowledge_base", Text, nullable=False),  # empty: any
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Float),
+)
+key_tokens = Table(
+    "key_tokens",
+    metadata,
+    Column("key_id", ForeignKey("access_keys.id", ondelete="CASCADE"), primary_key=True),
+    Column("day", Text, primary_key=True),  # `2026-11-30`, UTC
+    Column("tokens", Integer, nullable=False),
+)
 
 
 def bring_up_to_date(connection: Connection, found: int) -> None:
@@ -256,5 +295,5 @@ def bring_up_to_date(connection: Connection, found: int) -> None:
         for statement in _ADDED[number]:
             connection.exec_driver_sql(statement)
     metadata.create_all(connection)
-    connection.exec_driver_sql(lexical_ddl())
+    connection.exec_driver_sql(CREATE_LEXICAL)
     connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from kb_qa.errors import InputError
@@ -14,13 +15,32 @@ _ONE_OF = {
     f"{PREFIX}EFFORT": ("", "low", "medium", "high", "xhigh", "max"),
     f"{PREFIX}CACHE_TTL": ("5m", "1h"),
     f"{PREFIX}POLICY_GRANULARITY": ("unit", "answer"),
+    f"{PREFIX}LOG_LEVEL": ("debug", "info", "warning", "error"),
+    f"{PREFIX}LOG_FORMAT": ("text", "json"),
 }
 _RANGES = {
     f"{PREFIX}PORT": (0, 65535),
     f"{PREFIX}MODEL_WINDOW": (1000, 100_000_000),
     f"{PREFIX}SEND_PICTURES": (0, 100),
+    f"{PREFIX}KEY_REQUESTS": (0, 1_000_000),
+    f"{PREFIX}KEY_STREAMS": (0, 1_000_000),
+    f"{PREFIX}AUDIT_MB": (0, 100_000),
+    f"{PREFIX}KEY_TOKENS": (0, 1_000_000_000_000),
 }
 DEFAULT_MODELS = Path("~/.cache/kb-qa/models")  # below XDG_CACHE_HOME where that is set
+
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a service that is bound to `host`."""
+    if host.lower() in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +76,19 @@ class Settings:
     max_uploads: int = 8  # uploads that are received at a time
     max_jobs: int = 1000  # jobs of the ingest worker that wait
     keep_free_mb: int = 1024  # of the disk, by uploads
+    allowed_hosts: str = ""  # names beside localhost that the service answers to, parted by commas
+    key: str = field(default="", repr=False)  # what `ask` and `search` send to a running service
+    key_requests: int = 600  # a minute and key; 0 sets no limit
+    key_streams: int = 8  # open at a time, a key
+    key_tokens: int = 0  # of language models, a day (UTC) and key
+    audit_mb: int = 10  # a file of the audit log; 0 keeps none
+    audit_files: int = 10  # that are kept beside the current one
+    otlp_endpoint: str = ""  # an OpenTelemetry collector (gRPC); none is told anything where empty
+    log_level: str = "info"  # debug | info | warning | error
+    log_format: str = "text"  # text | json
     top_k: int = 8  # materials of a context
     per_document: int = 3  # materials of one document, unless the reader chose it
+    context_tokens: int = 6000  # of all materials, estimated
     policy: str = "strict"  # strict | annotate | off: what becomes of a figure without support
     policy_kinds: str = ""  # other policies for some kinds of figure: `ids=annotate,percent=off`
     policy_granularity: str = "unit"  # unit | answer: what one such figure takes with it
@@ -76,7 +107,7 @@ class Settings:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
         """Settings from `KB_QA_*`. Raises InputError for a value of the wrong kind, or a name that is no setting."""
-        known = {field.name: getattr(cls(), field.name) for field in fields(cls)}
+        known = {each.name: getattr(cls(), each.name) for each in fields(cls)}
         values: dict[str, object] = {}
         if (cache := Path(environment.get("XDG_CACHE_HOME", ""))).is_absolute():
             values["models"] = cache / "kb-qa" / "models"

@@ -8,6 +8,7 @@ import click
 
 from kb_qa.answers import AnswerEvent
 from kb_qa.rendering import document_names, formula, terminal_text
+from kb_qa.search_filters import limits_told
 
 
 class Terminal:
@@ -49,8 +50,9 @@ def _print_understanding(data: Any) -> None:
     """What a follow-up question was taken for."""
     if data.get("standalone"):
         click.echo(f"understood as: {terminal_text(data['standalone'])}", err=True)
-    if data.get("carried_documents"):
-        click.echo(f"still only in: {terminal_text(', '.join(data['carried_documents']))}", err=True)
+    limits = [*data.get("carried_documents", ()), *limits_told(data.get("carried_filters", {}))]
+    if limits:
+        click.echo(f"still only in: {terminal_text(', '.join(limits))}", err=True)
 
 
 def _print_reason(whole: Any) -> None:

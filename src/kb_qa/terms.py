@@ -27,7 +27,7 @@ _OTHER_FORMS = {
 }
 _PLAIN = _FULL_WIDTH | _OTHER_FORMS
 _TOKEN = re.compile(
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|\d+(?:\.\d+)*%?(?![a-z]))"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|\d+(?:\.\d+)+%?|\d+%?(?![a-z]))"
     r"|(?P<word>[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['&./-][^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)*)"
     r"|(?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)"
 )

@@ -16,6 +16,7 @@ from kb_qa.answers import (
     Citation,
     Context,
     EventName,
+    Filters,
     Material,
     ModelStop,
     Question,
@@ -154,7 +155,13 @@ class Transcript:
 
     def refusal(self, refusal: Refusal) -> AnswerEvent:
         self.refused = True
-        data = {"reason": refusal.reason, "message": refusal.message, "missing": list(refusal.missing)}
+        data: dict[str, object] = {
+            "reason": refusal.reason,
+            "message": refusal.message,
+            "missing": list(refusal.missing),
+        }
+        if refusal.nearest:
+            data["nearest"] = list(refusal.nearest)
         return self._append("refusal", data)
 
     def references(self, *, style: str, text: str, items: Sequence[Mapping[str, object]]) -> AnswerEvent:
@@ -207,6 +214,7 @@ class Transcript:
             "carried_documents": [name for name in (*filters.documents, filters.folder) if name]
             if question.carried_filters
             else [],
+            "carried_filters": _beside_documents(filters) if question.carried_filters else {},
         }
         return {name: value for name, value in told.items() if value}
 
@@ -268,3 +276,13 @@ def _origin(source: Chunk | Citation) -> dict[str, object]:
 
 def _rects(boxes: Sequence[BBox | None]) -> list[list[float]]:
     return [list(box.rounded().as_tuple()) for box in boxes if box is not None]
+
+
+def _beside_documents(filters: Filters) -> dict[str, object]:
+    told = {
+        "pages": list(filters.pages),
+        "element_types": list(filters.element_types),
+        "since": filters.since,
+        "until": filters.until,
+    }
+    return {name: value for name, value in told.items() if value}

@@ -10,27 +10,39 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.errors import DamagedIndexError
 from kb_qa.failpoints import failpoint
 from kb_qa.protocols import Metadata, Neighbour, Vectors
 
+# What stands in the index and how its graph is made; another one means that the index is filled anew.
+LAYOUT = b"2"
+MOST_DOCUMENTS = 5000  # in one condition: SQLite refuses more than 32,766 values
+
 
 class ChromaStore:
-    """`protocols.VectorIndex` over a folder that no other process has open. `path` is made where it is missing."""
+    """`protocols.VectorIndex` over a folder that no other process has open. `path` is made where it is missing.
 
-    def __init__(self, path: Path, dimension: int) -> None:
+    `model` is the id of the embedding model whose vectors stand in it.
+    """
+
+    def __init__(self, path: Path, dimension: int, model: str = "") -> None:
+        with _damage(path):
+            self._open(_open_client(path), path, dimension, _collection_name(model, dimension))
+
+    def _open(self, client: Any, path: Path, dimension: int, name: str) -> None:
         self.path = path
         self.dimension = dimension
-        # A fixed name: what a knowledge base is called never becomes a collection's name.
-        self._name = f"chunks-{dimension}"
+        self._name = name
         self._fingerprint = ""  # until the next write: queries leave the files alone, and hashing them all takes time
         with _damage(path):
-            self._client = _open_client(path)
+            self._client = client
             self._collection = self._get_collection()
             # The first query loads the graph and may touch its files; the fingerprint is stable from here on.
             if self.count():
@@ -63,10 +75,21 @@ class ChromaStore:
                 self._collection.delete(ids=part)
                 failpoint("unindex.after")
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
         """At most k neighbours, nearest first. Raises DamagedIndexError: a failed search is never an empty one."""
+        if len(scope.document_ids) <= MOST_DOCUMENTS:
+            return self._query(vector, k, _where(scope))
+        ids = scope.document_ids
+        parts = [ids[start : start + MOST_DOCUMENTS] for start in range(0, len(ids), MOST_DOCUMENTS)]
+        found = [
+            neighbour
+            for part in parts
+            for neighbour in self._query(vector, k, _where(replace(scope, document_ids=part)))
+        ]
+        return sorted(found, key=lambda neighbour: -neighbour.similarity)[: max(k, 0)]
+
+    def _query(self, vector: Vectors, k: int, where: Any) -> Sequence[Neighbour]:
         wanted = min(k, self.count())
-        where = {"document_id": {"$in": list(document_ids)}} if document_ids else None
         while wanted > 0:
             try:
                 return self._search(vector, wanted, where)
@@ -83,6 +106,20 @@ class ChromaStore:
         with self._writing():
             self._client.delete_collection(self._name)
             self._collection = self._get_collection()
+
+    def successor(self, dimension: int) -> ChromaStore:
+        """An empty index beside this one, for this or another model. Both answer until one takes the place."""
+        made = object.__new__(ChromaStore)
+        made._open(self._client, self.path, dimension, "successor")
+        made.clear()
+        return made
+
+    def take_place(self, before: ChromaStore, model: str) -> None:
+        """The index before this one is gone; nobody may ask it any more."""
+        with self._writing():
+            self._client.delete_collection(before._name)
+            self._name = _collection_name(model, self.dimension)
+            self._collection.modify(name=self._name)
 
     def fingerprint(self) -> str:
         self._fingerprint = self._fingerprint or fingerprint_of(self.path)
@@ -128,17 +165,38 @@ class ChromaStore:
         ]
 
 
-def open_store(path: Path, dimension: int, seal: str) -> ChromaStore:
+def _where(scope: Scope) -> dict[str, Any] | None:
+    """The scope in Chroma's words: a chunk is on every page from `page` to `last_page`."""
+    conditions: list[dict[str, Any]] = []
+    if scope.document_ids:
+        conditions.append({"document_id": {"$in": list(scope.document_ids)}})
+    if scope.element_types:
+        conditions.append({"element_type": {"$in": list(scope.element_types)}})
+    if runs := [
+        {"$and": [{"page": {"$lte": last}}, {"last_page": {"$gte": first}}]} for first, last in scope.page_runs
+    ]:
+        conditions.append({"$or": runs} if len(runs) > 1 else runs[0])
+    if not conditions:
+        return None
+    return {"$and": conditions} if len(conditions) > 1 else conditions[0]
+
+
+def _collection_name(model: str, dimension: int) -> str:
+    """From a hash: neither what a knowledge base nor what a model is called becomes a collection's name."""
+    return f"chunks-{hashlib.sha256(f'{dimension} {model}'.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def open_store(path: Path, dimension: int, seal: str, model: str = "") -> ChromaStore:
     """The index at `path`, emptied first where its files are not those that were sealed (`Ledger.index_seal`)."""
     if not seal or fingerprint_of(path) != seal:
         shutil.rmtree(path, ignore_errors=True)
-    return ChromaStore(path, dimension)
+    return ChromaStore(path, dimension, model)
 
 
 def fingerprint_of(path: Path) -> str:
-    """A digest of every file below `path`, names and bytes; empty where there is none."""
+    """A digest of every file below `path`, names and bytes, and of the layout; empty where there is no file."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(LAYOUT)
     for file in files:
         with file.open("rb") as opened:
             content = hashlib.file_digest(opened, "sha256").hexdigest()

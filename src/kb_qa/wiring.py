@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kb_qa.access_keys import AccessKeys
 from kb_qa.alias_file import read_aliases
 from kb_qa.answer_models import chosen_model, open_model, open_rewriter
+from kb_qa.asked.concepts import concept_book
+from kb_qa.calibrate import is_stale, measured
 from kb_qa.counters import Counters
-from kb_qa.embed import check_embedder, open_embedder
+from kb_qa.embed import check_embedder
 from kb_qa.embedding_cache import FILE_NAME, forget_texts
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
 from kb_qa.guardrails.policies import Policy, policy_of
+from kb_qa.job_table import job_states
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import LiveIndex, embedder_of
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
-from kb_qa.protocols import Embedder, RegionPictures
+from kb_qa.protocols import RegionPictures
 from kb_qa.publish import catch_up
 from kb_qa.removal import own_digests
 from kb_qa.rerank import CrossEncoderReranker
@@ -30,6 +35,7 @@ from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
+from kb_qa.tracing import StageWatch, Tracer
 from kb_qa.vectors import ChromaStore, open_store
 from kb_qa.whole_document import QuotedPlaces
 
@@ -44,6 +50,12 @@ CAPTION_DPI = 200  # the print of a chart is small
 CAPTION_PIXELS = 1200  # of the longer side
 PATIENCE_SECONDS = 30.0
 
+Told = Callable[[str], None]
+
+
+def _to_nobody(reason: str) -> None:
+    """Whoever opens the parts for itself sees how long it takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenParts:
@@ -56,6 +68,9 @@ class OpenParts:
     refresh: Callable[[], int]
     withdraw: Callable[[str], None]
     counters: Counters
+    keys: AccessKeys
+    job_states: Callable[[], Mapping[str, int]]
+    tracer: Tracer | None = None
 
 
 @contextmanager
@@ -66,11 +81,21 @@ def open_ledger(settings: Settings) -> Iterator[Ledger]:
 
 
 @contextmanager
-def open_parts(settings: Settings, *, address: str = "", create: bool = False) -> Iterator[OpenParts]:
-    """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError."""
+def open_parts(
+    settings: Settings, *, address: str = "", create: bool = False, told: Told = _to_nobody
+) -> Iterator[OpenParts]:
+    """Owns the index meanwhile. Raises MissingIndexError, ReindexNeededError or LockHeldError.
+
+    `told` hears what is being waited for, also later, where the index has to be rebuilt.
+    """
+    told("the models are being loaded")
     counters = Counters()
     policy = policy_of_settings(settings)
-    with Ledger.open(settings.kb, create=create) as ledger, _open_pictures(settings, ledger) as pictures:
+    with (
+        Ledger.open(settings.kb, create=create) as ledger,
+        _open_pictures(settings, ledger) as pictures,
+        _open_tracer(settings) as tracer,
+    ):
         spending = SpendTable(ledger.database)
         model = open_model(
             settings,
@@ -84,24 +109,37 @@ def open_parts(settings: Settings, *, address: str = "", create: bool = False) -
         embedder = embedder_of(settings)
         check_embedder(ledger, embedder)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with owned_index(settings, ledger, embedder.dimension, address) as store:
+        with owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
+            live = LiveIndex(
+                settings,
+                ledger,
+                store,
+                Retriever(embedder, store, ledger, reranker, concept_book(policy.aliases)),
+                told=told,
+            )
             knowledge_base = KnowledgeBase(
-                retriever=Retriever(embedder, store, ledger, reranker),
+                retriever=live,
                 library=ledger,
                 model=model,
                 original=ledger.blob_path,
                 top_k=settings.top_k,
                 per_document=settings.per_document,
+                context_tokens=settings.context_tokens,
                 trust_file_names=settings.trust_file_names,
                 rewriter=open_rewriter(settings, spending=spending, meter=counters),
                 policy=policy,
+                stages=StageWatch(counters, tracer),
             )
+            calibrate(ledger, live.retriever)
             yield OpenParts(
                 knowledge_base,
                 ledger,
-                refresh=partial(refresh, ledger, store),
+                refresh=partial(refresh, ledger, live),
                 withdraw=partial(_withdraw, settings, ledger),
                 counters=counters,
+                keys=AccessKeys(ledger.database),
+                job_states=lambda: job_states(ledger.database),
+                tracer=tracer,
             )
 
 
@@ -133,7 +171,7 @@ def make_visible(settings: Settings, ledger: Ledger) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while known is not None and not service_address(settings):
         try:
-            with owned_index(settings, ledger, known[1]):
+            with owned_index(settings, ledger, known, ""):
                 return
         except LockHeldError:  # a command that asks, and then publishes as well; it may end before it sees the last
             if time.monotonic() > deadline:
@@ -147,21 +185,43 @@ def wait_until_visible(settings: Settings, ledger: Ledger) -> None:
         time.sleep(0.1)
 
 
-def refresh(ledger: Ledger, store: ChromaStore) -> int:
+def refresh(ledger: Ledger, live: LiveIndex) -> int:
     """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second."""
-    if ledger.versions_in("indexing") or ledger.versions_in("deleting") or ledger.tombstones():
-        return catch_up(ledger, store)
-    return 0
+    before = live.retriever
+    published = live.refresh()
+    if published or live.retriever is not before:
+        calibrate(ledger, live.retriever)
+    return published
+
+
+def calibrate(ledger: Ledger, retriever: Retriever) -> None:
+    """Measures anew what is no evidence, where the index is notably another one than when that was measured."""
+    embedder, chunks = retriever.embedder.id, ledger.indexed_count()
+    if chunks and is_stale(ledger.unrelated(), embedder=embedder, chunks=chunks):
+        ledger.store_unrelated(measured(retriever, embedder=embedder, chunks=chunks))
 
 
 @contextmanager
-def owned_index(settings: Settings, ledger: Ledger, dimension: int, address: str = "") -> Iterator[ChromaStore]:
+def owned_index(
+    settings: Settings, ledger: Ledger, model: tuple[str, int], address: str, told: Told = _to_nobody
+) -> Iterator[ChromaStore]:
+    """The index with the vectors of `model`, an id and a dimension, caught up with the ledger."""
+    told("the index is being opened")
     with (
         DirectoryLock(settings.kb, "index").acquire(address),
-        closing(open_store(settings.kb / INDEX, dimension, ledger.index_seal())) as store,
+        closing(open_store(settings.kb / INDEX, model[1], ledger.index_seal(), model[0])) as store,
     ):
-        catch_up(ledger, store)
+        catch_up(ledger, store, told)
         yield store
+
+
+@contextmanager
+def _open_tracer(settings: Settings) -> Iterator[Tracer | None]:
+    if not settings.otlp_endpoint:
+        yield None
+        return
+    with closing(Tracer(settings.otlp_endpoint)) as tracer:
+        yield tracer
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +271,3 @@ def policy_of_settings(settings: Settings) -> Policy:
         return policy_of(settings.policy, settings.policy_kinds, aliases, settings.policy_granularity)
     except ValueError as error:
         raise InputError(f"KB_QA_POLICY, KB_QA_POLICY_KINDS or KB_QA_POLICY_GRANULARITY: {error}") from error
-
-
-def embedder_of(settings: Settings) -> Embedder:
-    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
-    return open_embedder(
-        settings.embedder,
-        backend=settings.embedder_backend,
-        precision=settings.embedder_precision,
-        models=settings.models,
-    )

@@ -12,6 +12,22 @@ _REFUSALS = {
     "fr": "Introuvable dans les documents.",
     "es": "No se encontró en los materiales.",
 }
+_WEAK = {
+    "zh-Hans": "材料中未找到相关信息。已检索{count}份文档，最接近的段落也与问题无关。",
+    "zh-Hant": "材料中未找到相關資訊。已檢索{count}份文件，最接近的段落也與問題無關。",
+    "en": "Not found in the materials. {count} documents were searched, and even the nearest passages are about"
+    " something else.",
+    "ja": "資料に該当する情報が見つかりませんでした。{count}件の文書を検索しましたが、"
+    "最も近い箇所も質問とは関係がありません。",
+    "ko": "자료에서 관련 정보를 찾을 수 없습니다. 문서 {count}건을 검색했으나"
+    " 가장 가까운 구절도 질문과 관련이 없습니다.",
+    "de": "In den Unterlagen nicht gefunden. {count} Dokumente wurden durchsucht; auch die nächsten Stellen handeln von"
+    " anderem.",
+    "fr": "Introuvable dans les documents. {count} documents ont été consultés ; même les passages les plus proches"
+    " parlent d'autre chose.",
+    "es": "No se encontró en los materiales. Se consultaron {count} documentos; ni los pasajes más cercanos tratan de"
+    " esto.",
+}
 _WITHHELD = {
     "zh-Hans": "〔该数字在材料中未找到依据，已略去〕",
     "zh-Hant": "〔該數字在材料中找不到依據，已略去〕",
@@ -48,6 +64,11 @@ _TRADITIONAL_TAGS = frozenset({"zh-tw", "zh-hk", "zh-mo", "zh-hant"})
 def refusal_text(language_tag: str) -> str:
     """The text of a refusal; `zh` means simplified Chinese, an unknown language gets English."""
     return _REFUSALS[_known(language_tag)]
+
+
+def weak_text(language_tag: str, count: int) -> str:
+    """The text of a refusal where passages were found, but no evidence; `count` documents were searched."""
+    return _WEAK[_known(language_tag)].format(count=count)
 
 
 def withheld_text(language_tag: str) -> str:

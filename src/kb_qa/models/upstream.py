@@ -141,7 +141,8 @@ class Upstream:
         detail = f"{type(cause).__name__}: {cause}"
         if reader.heard or last or too_long:
             self._accounts.meter.add("model_calls", outcome=error.code)
-            log.warning("the model failed (%s, request %s): %.500s", error.code, error.upstream_id or "?", detail)
+            log.warning("the model failed (%s, request %s)", error.code, error.upstream_id or "?")
+            log.debug("the words of the model's host, which may repeat what it was sent: %.500s", detail)
             raise error from cause
         self._accounts.meter.add("model_retries")
         own = self._connection.first_wait * 2 ** (attempt - 1) * random.uniform(0.75, 1)

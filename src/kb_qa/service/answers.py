@@ -21,10 +21,11 @@ from kb_qa.protocols import Library
 from kb_qa.service.admission import Place
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.open_answers import OpenAnswers
-from kb_qa.service.parts import RequestId, UsedParts
+from kb_qa.service.parts import CallerOf, RequestId, UsedParts
 from kb_qa.service.problems import shown_event
 from kb_qa.service.questions import AskBody, SearchBody
 from kb_qa.service.streaming import event_stream
+from kb_qa.service.tallies import tallied
 
 router = APIRouter(prefix="/v1")
 
@@ -32,7 +33,8 @@ _EVENT_ID = re.compile(r"[0-9]{1,9}")
 
 
 @router.post("/ask")
-async def ask(body: AskBody, parts: UsedParts, request_id: RequestId) -> Response:
+async def ask(body: AskBody, parts: UsedParts, caller: CallerOf, request_id: RequestId) -> Response:
+    await parts.limits.require_tokens(caller)
     await asyncio.to_thread(_require_documents, parts.knowledge_base.library)
     session_id = body.session_id or secrets.token_hex(16)
     events = parts.knowledge_base.ask(
@@ -42,8 +44,9 @@ async def ask(body: AskBody, parts: UsedParts, request_id: RequestId) -> Respons
         session_id=session_id,
         whole=body.whole or "",
     )
+    counted = tallied(parts.counters, parts.limits.charged(caller, events))
     place = parts.admission.place()
-    stream = event_stream(_in_turn(parts.open_answers, place, events), request_id=request_id)
+    stream = event_stream(_in_turn(parts.open_answers, place, counted), request_id=request_id)
     stream.closed = place.leave_unused
     return stream
 

@@ -21,13 +21,20 @@ from kb_qa.service import (
     highlighted,
     page,
     problems,
+    sign_in,
     uploads,
 )
+from kb_qa.service.access import AccessRim
 from kb_qa.service.admission import Admission
+from kb_qa.service.key_limits import KeyLimits
+from kb_qa.service.key_ring import KeyRing
 from kb_qa.service.middleware import EncodedSlashes, RequestRim, allowed_hosts
 from kb_qa.service.open_answers import OpenAnswers
-from kb_qa.service.parts import Parts
+from kb_qa.service.openapi import described
+from kb_qa.service.parts import Operations, Parts
+from kb_qa.service.recording import Recorder
 from kb_qa.service.shutdown import RefusalAtShutdown
+from kb_qa.settings import is_loopback
 
 if TYPE_CHECKING:
     from kb_qa.knowledge_base import KnowledgeBase
@@ -42,40 +49,56 @@ SMALL = 1024  # bytes, not worth it
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
 
 
-def create_app(
+def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
     knowledge_base: KnowledgeBase,
     renderer: Renderer,
     settings: Settings,
     *,
     counters: Counters | None = None,
+    operations: Operations | None = None,
     lifespan: Lifespan | None = None,
     intake: Intake | None = None,
 ) -> FastAPI:
     """The service over parts that are open already; `lifespan` is where their owner closes them.
 
-    `counters` are what the parts count into, for `/metrics`; without `intake` it takes no documents.
+    `counters` are what the parts count into, for `/metrics`; without `intake` it takes no documents. Keys are asked for
+    once there is one, and always where `settings.host` is no loopback address.
 
     Where `settings.host` is a loopback address, only requests to a loopback name are answered.
     """
-    # No schema and no interactive documentation: the routes are the documented ones, and that page loads scripts
-    # from elsewhere.
+    counters = counters or Counters()
+    operations = operations or Operations()
     parts = Parts(
         knowledge_base,
         renderer,
         settings,
-        counters or Counters(),
+        counters,
         Admission(settings.max_answers, settings.max_waiting),
+        operations,
+        ring=KeyRing(operations.keys, settings.kb.resolve().name, always=not is_loopback(settings.host)),
+        limits=KeyLimits(operations.keys, settings.key_requests, settings.key_streams, settings.key_tokens),
         intake=intake,
     )
+    # No interactive documentation: that page loads scripts from elsewhere.
     app = FastAPI(
-        title="kb-qa", docs_url=None, redoc_url=None, openapi_url=None, lifespan=_closing(parts.open_answers, lifespan)
+        title="kb-qa",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        lifespan=_closing(operations.open_answers, lifespan),
     )
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]
     app.state.parts = parts
     # From the inside out.
     app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5, exclude_content_types=NOT_COMPRESSED)
     app.add_middleware(EncodedSlashes)
-    app.add_middleware(RefusalAtShutdown, shutdown=parts.shutdown)
-    app.add_middleware(RequestRim, hosts=allowed_hosts(settings.host))
+    app.add_middleware(AccessRim, ring=parts.ring, limits=parts.limits)
+    app.add_middleware(RefusalAtShutdown, shutdown=operations.shutdown)
+    app.add_middleware(
+        RequestRim,
+        hosts=allowed_hosts(settings.host, settings.allowed_hosts),
+        recorder=Recorder(counters, operations.audit, operations.tracer),
+    )
     problems.register(app)
     for module in (
         answers,
@@ -88,6 +111,7 @@ def create_app(
         highlighted,
         health,
         page,
+        sign_in,
     ):
         app.include_router(module.router)
     return app

@@ -18,6 +18,7 @@ from kb_qa.geometry import BBox, union_of
 from kb_qa.marks import Data, answer_language, answer_text, cited, line_rects
 from kb_qa.picture import Picture
 from kb_qa.protocols import Library
+from kb_qa.search_filters import MAX_PAGE
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import UsedParts
 from kb_qa.service.pictures import (
@@ -28,7 +29,6 @@ from kb_qa.service.pictures import (
     PathNumber,
     picture_response,
 )
-from kb_qa.service.questions import MAX_PAGE
 
 router = APIRouter(prefix="/v1/answers/{answer_id}/citations")
 

@@ -47,12 +47,13 @@ ORIGINAL_HEADERS: Final = {
 
 @router.get("")
 async def listed_documents(parts: UsedParts, language: ReaderLanguage) -> Response:
+    library = parts.knowledge_base.library
     queued = await _queued(parts)  # first: what is taken up meanwhile is then in the ledger
-    records = [*await asyncio.to_thread(parts.knowledge_base.library.documents)]
-    known = {record.document_id for record in records}
-    records += [record for record in queued if record.document_id not in known]
+    stored, name = await asyncio.to_thread(lambda: (library.documents(), library.name()))
+    known = {record.document_id for record in stored}
+    records = [*stored, *(record for record in queued if record.document_id not in known)]
     lines = [_record_json(record, language) for record in records if record.state not in GONE]
-    return AsciiJSONResponse({"documents": lines}, headers=BY_LANGUAGE)
+    return AsciiJSONResponse({"name": name, "documents": lines}, headers=BY_LANGUAGE)
 
 
 @router.get("/{document_id}")
@@ -129,6 +130,8 @@ def _record_json(record: DocumentRecord, language: Language) -> dict[str, object
         "flags": [reason_in(language, flag) for flag in record.flags],
         "reason": rejection_in(language, record.code, record.reason),
         "code": record.code,
+        "dated": record.dated,
+        "dated_by": record.dated_by,
         "size": record.size,
         "events_url": f"/v1/documents/{record.document_id}/events",
         "file_url": f"/v1/documents/{record.document_id}/file",

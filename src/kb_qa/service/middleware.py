@@ -9,6 +9,7 @@ import asyncio
 import ipaddress
 import logging
 import re
+import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,19 +20,24 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kb_qa.logs import bound
 from kb_qa.service.problems import INTERNAL_MESSAGE, problem_response
+from kb_qa.service.recording import Recorder
+from kb_qa.settings import LOOPBACK_NAMES
 
 logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES: Final = 64 * 1024
 BODY_SECONDS: Final = 30.0
 DOCUMENTS: Final = "/v1/documents"
-LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+
+# What a browser says of a request that a page of another site made. Following a link to here is no such request.
+FOREIGN_SITES: Final = frozenset({"cross-site", "same-site"})
 
 _HOST: Final = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/?#@\[\]\s]+)(?::[0-9]{1,5})?")
 
@@ -41,6 +47,7 @@ DEFAULT_HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Referrer-Policy": "no-referrer",
     "X-Accel-Buffering": "no",
     "X-Content-Type-Options": "nosniff",
@@ -48,38 +55,53 @@ DEFAULT_HEADERS: Final = {
 }
 
 
-def allowed_hosts(host: str) -> frozenset[str] | None:
-    """The names a service bound to `host` answers to; None for any.
+def allowed_hosts(host: str, named: str = "") -> frozenset[str] | None:
+    """The names a service bound to `host` answers to, those of the list `named` among them; None for any.
 
     A page of another site can reach a loopback address under a name of its own (DNS rebinding), hence the check.
     """
-    if host.lower() in LOOPBACK_NAMES:
-        return LOOPBACK_NAMES
+    names = frozenset(name.strip().lower() for name in named.split(",") if name.strip())
     try:
-        address = ipaddress.ip_address(host)
+        is_every_address = ipaddress.ip_address(host).is_unspecified
     except ValueError:
-        return frozenset({host.lower(), *LOOPBACK_NAMES})
-    if address.is_unspecified:
-        return None
-    return frozenset({host.lower(), *LOOPBACK_NAMES})
+        is_every_address = False
+    if is_every_address:
+        return names | LOOPBACK_NAMES if names else None
+    return names | LOOPBACK_NAMES | {host.lower()}
 
 
 class RequestRim:
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str] | None) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str] | None, recorder: Recorder) -> None:
         self.app = app
         self.hosts = hosts
+        self.recorder = recorder
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request_id = uuid.uuid4().hex
-        scope.setdefault("state", {})["request_id"] = request_id
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
         outgoing = _Outgoing(send, request_id)
+        started = time.monotonic()
+        with bound(request_id=request_id), self.recorder.span(request_id) as span:
+            try:
+                await self._answered(scope, receive, outgoing)
+            finally:
+                self.recorder.record(
+                    state,
+                    span,
+                    status=outgoing.status,
+                    seconds=time.monotonic() - started,
+                    client=(scope.get("client") or ("",))[0],
+                )
+
+    async def _answered(self, scope: Scope, receive: Receive, outgoing: _Outgoing) -> None:
         refusal = _refusal(Headers(scope=scope), scope["method"], self.hosts)
         if refusal is not None:
             status, message = refusal
-            response = problem_response(status, code="refused", message=message, request_id=request_id)
+            response = problem_response(status, code="refused", message=message, request_id=outgoing.request_id)
             await response(scope, receive, outgoing)
             return
         incoming = receive if scope["method"] in {"GET", "HEAD"} or _is_upload(scope) else LimitedBody(receive)
@@ -92,7 +114,7 @@ class RequestRim:
             logger.warning("request %s: dropped a client that does not read", send.request_id)
         except Exception:  # the outer rim of a request: logged here, told without its inside
             logger.exception("request %s failed", send.request_id)
-            if send.started:
+            if send.status:
                 raise
             response = problem_response(500, code="internal", message=INTERNAL_MESSAGE, request_id=send.request_id)
             await response(scope, receive, send)
@@ -126,11 +148,11 @@ class _Outgoing:
 
     send: Send
     request_id: str
-    started: bool = False
+    status: int = 0  # 0: nothing was sent yet
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.started = True
+            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             headers["X-Request-ID"] = self.request_id
             for name, value in DEFAULT_HEADERS.items():
@@ -167,6 +189,8 @@ def _refusal(headers: Headers, method: str, hosts: frozenset[str] | None) -> tup
     host = headers.get("host", "")
     if hosts is not None and _host_name(host) not in hosts:
         return 400, "this service does not answer to the name in the Host header; use localhost or 127.0.0.1"
+    if headers.get("sec-fetch-site") in FOREIGN_SITES and headers.get("sec-fetch-mode") != "navigate":
+        return 403, "this was sent by a page of another site"
     origin = headers.get("origin")
     if method not in {"GET", "HEAD"} and origin is not None and _authority(origin) != _authority(f"http://{host}"):
         return 403, "the Origin header names another site"

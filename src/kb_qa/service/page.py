@@ -30,6 +30,7 @@ def _served(name: str, media_type: str) -> Callable[[IfNoneMatch], Awaitable[Res
 _SCRIPT = "text/javascript; charset=utf-8"
 FILES: Final = {
     "/": ("index.html", "text/html; charset=utf-8"),
+    "/access.js": ("access.js", _SCRIPT),
     "/app.css": ("app.css", "text/css; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
     "/app.js": ("app.js", _SCRIPT),

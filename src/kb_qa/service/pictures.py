@@ -21,8 +21,8 @@ from kb_qa.geometry import BBox, Page, parse_bbox
 from kb_qa.picture import MAX_DPI, Picture, box_problem, instead_text
 from kb_qa.protocols import Library
 from kb_qa.renderer import PICTURE_VERSION
+from kb_qa.search_filters import MAX_PAGE
 from kb_qa.service.parts import Parts
-from kb_qa.service.questions import MAX_PAGE
 
 
 def _digits(text: object) -> object:

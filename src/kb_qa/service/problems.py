@@ -86,8 +86,14 @@ async def _typed(request: Request, error: Exception) -> Response:
     request_id = request.state.request_id
     if error.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, BusyError):
         logger.error("request %s failed: %s", request_id, error, exc_info=error)
+    return typed_response(error, request_id)
+
+
+def typed_response(error: KbQaError, request_id: str) -> Response:
+    """A typed error's own sentence, and when it is worth asking again where the error knows."""
+    seconds = getattr(error, "retry_after", 0)
+    headers = {"Retry-After": str(seconds)} if seconds else None
     message = pathless(str(error))
-    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None
     return problem_response(error.status, code=error.code, message=message, request_id=request_id, headers=headers)
 
 

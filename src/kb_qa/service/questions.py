@@ -8,22 +8,33 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from kb_qa.answers import SESSION_ID, Filters, LevelChoice
 from kb_qa.elements import ElementType
-
-MAX_PAGE = 1_000_000
+from kb_qa.errors import InputError
+from kb_qa.search_filters import MAX_PAGE, MOST_PAGES, span
 
 QuestionText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(pattern=f"^{SESSION_ID}$")]
 PageNumber = Annotated[int, Field(ge=1, le=MAX_PAGE)]
+DateText = Annotated[str, StringConstraints(max_length=40)]
 
 
 class FilterBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     documents: list[Name] = Field(default_factory=list, max_length=200)
-    pages: list[PageNumber] = Field(default_factory=list, max_length=5000)
+    pages: list[PageNumber] = Field(default_factory=list, max_length=MOST_PAGES)
     element_types: list[ElementType] = Field(default_factory=list, max_length=10)
     folder: str = Field(default="", max_length=4096)
+    since: DateText = ""
+    until: DateText = ""
+
+    @model_validator(mode="after")
+    def _spans_days(self) -> FilterBody:
+        try:
+            self.since, self.until = span(self.since, self.until)
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return self
 
     def filters(self) -> Filters:
         return Filters(
@@ -31,6 +42,8 @@ class FilterBody(BaseModel):
             pages=tuple(self.pages),
             element_types=tuple(self.element_types),
             folder=self.folder,
+            since=self.since,
+            until=self.until,
         )
 
 
@@ -45,7 +58,7 @@ class AskBody(BaseModel):
 
     @model_validator(mode="after")
     def _is_about_one_document(self) -> AskBody:
-        if self.whole is not None and (self.filters.documents or self.filters.folder):
+        if self.whole is not None and self.filters.filters().choose_documents:
             raise ValueError("give whole, or filters on documents, not both")
         return self
 

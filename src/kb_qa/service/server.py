@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 import uvicorn
 from fastapi import FastAPI
 
-from kb_qa.errors import EnvironmentProblemError, InputError
+from kb_qa.access_keys import AccessKey, AccessKeys
+from kb_qa.audit import AuditLog
+from kb_qa.counters import Counters
+from kb_qa.database import Database
+from kb_qa.errors import EnvironmentProblemError, InputError, MissingIndexError
+from kb_qa.logs import configure
 from kb_qa.renderer import Renderer
 from kb_qa.service.app import create_app
+from kb_qa.service.doorway import Doorway, waiting_room
 from kb_qa.service.ingest_watch import IngestWatch, worker_command
 from kb_qa.service.intake import Intake
-from kb_qa.service.middleware import LOOPBACK_NAMES
-from kb_qa.service.parts import Parts
+from kb_qa.service.middleware import RequestRim, allowed_hosts
+from kb_qa.service.open_answers import OpenAnswers
+from kb_qa.service.parts import Operations
+from kb_qa.service.readiness import Readiness
 from kb_qa.service.received import Room
-from kb_qa.service.shutdown import FinishingServer
-from kb_qa.settings import Settings
+from kb_qa.service.recording import Recorder
+from kb_qa.service.shutdown import FinishingServer, Shutdown
+from kb_qa.settings import Settings, is_loopback
 from kb_qa.wiring import PICTURES, OpenParts, open_parts
 
 log = logging.getLogger(__name__)
@@ -35,38 +45,107 @@ DRAWERS = 2  # children that draw: a page that takes its whole time holds up onl
 
 
 def serve(settings: Settings) -> None:
-    """Until a signal ends it. Raises EnvironmentProblemError where the port is taken, and what `open_parts` raises."""
-    _require_loopback(settings.host)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    """Until a signal ends it. Raises EnvironmentProblemError where the port is taken, and what `open_parts` raises.
+
+    It listens before the index is open, and says so: `/readyz` is 503 with the reason until questions are answered.
+    """
+    configure(level=settings.log_level.upper(), form=settings.log_format)
+    require_key(settings)
     with contextlib.closing(_listening_socket(settings.host, settings.port)) as listener:
         host, port = listener.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        with (
-            open_parts(settings, address=address, create=True) as parts,
-            Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels) as renderer,
-        ):
-            renderer.warm_up()
-            watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
-            following = _following(parts.refresh, watch)
-            app = create_app(
-                parts.knowledge_base,
-                renderer,
-                settings,
-                counters=parts.counters,
-                lifespan=following,
-                intake=_intake(settings, parts) if settings.worker else None,
-            )
-            log.info("kb-qa answers on %s", address)
-            config = uvicorn.Config(
-                app,
-                log_level="warning",
-                server_header=False,
-                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            )
-            end_quietly()
-            service: Parts = app.state.parts
-            began = watch.begin_to_end if watch is not None else lambda: None
-            FinishingServer(config, service.shutdown, service.open_answers, began).run(sockets=[listener])
+        ending = Ending()
+        recorder = Recorder(Counters())
+        waiting = RequestRim(
+            waiting_room(ending.readiness),
+            hosts=allowed_hosts(settings.host, settings.allowed_hosts),
+            recorder=recorder,
+        )
+        doorway = Doorway(lambda held: _opened(settings, address, ending, held), waiting, lambda: stop())
+        config = uvicorn.Config(
+            doorway,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        server = FinishingServer(config, ending.shutdown, ending.open_answers, ending.begin)
+
+        def stop() -> None:
+            server.should_exit = True
+
+        end_quietly()
+        server.run(sockets=[listener])
+    if doorway.failure is not None:
+        raise doorway.failure
+
+
+@dataclass(slots=True)
+class Ending:
+    """What the server and the application that it opens later both know of the service's beginning and end."""
+
+    readiness: Readiness = field(default_factory=lambda: Readiness("the service is starting"))
+    shutdown: Shutdown = field(default_factory=Shutdown)
+    open_answers: OpenAnswers = field(default_factory=OpenAnswers)
+    watch: IngestWatch | None = None
+
+    def begin(self) -> None:
+        """The service was told to end: its worker gives its job back meanwhile."""
+        if self.watch is not None:
+            self.watch.begin_to_end()
+
+
+def _opened(settings: Settings, address: str, ending: Ending, held: contextlib.ExitStack) -> FastAPI:
+    """The application over all that it works with. Blocking: seconds, or as long as an index takes to rebuild."""
+    readiness = ending.readiness
+    parts = held.enter_context(open_parts(settings, address=address, create=True, told=readiness.wait_for))
+    renderer = held.enter_context(
+        Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels)
+    )
+    renderer.warm_up()
+    audit = None
+    if settings.audit_mb:
+        audit = AuditLog(settings.kb / "audit", megabytes=settings.audit_mb, files=settings.audit_files)
+        held.callback(audit.close)
+    ending.watch = IngestWatch(worker_command(settings.kb), parts.counters) if settings.worker else None
+    app = create_app(
+        parts.knowledge_base,
+        renderer,
+        settings,
+        counters=parts.counters,
+        operations=Operations(
+            parts.keys,
+            audit,
+            parts.tracer,
+            readiness,
+            parts.job_states,
+            ending.open_answers,
+            ending.shutdown,
+        ),
+        lifespan=_following(parts.refresh, ending.watch),
+        intake=_intake(settings, parts) if settings.worker else None,
+    )
+    readiness.wait_for("")
+    log.info("kb-qa answers on %s", address)
+    return app
+
+
+def require_key(settings: Settings) -> None:
+    """Raises InputError where others could ask than this machine, and there is no key that they could be asked for."""
+    if is_loopback(settings.host):
+        return
+    keys: Sequence[AccessKey] = ()
+    with (
+        contextlib.suppress(MissingIndexError),
+        contextlib.closing(Database.open(settings.kb, create=False)) as database,
+    ):
+        keys = AccessKeys(database).all()
+    name, now = settings.kb.resolve().name, time.time()
+    if not any(key.opens(name, now) for key in keys):
+        raise InputError(
+            f"--host {settings.host!r} is no loopback address, and there is no key to ask others for; "
+            f"make one with kb-qa key create NAME --kb {settings.kb}, or stay with 127.0.0.1"
+        )
 
 
 def _intake(settings: Settings, parts: OpenParts) -> Intake:
@@ -130,13 +209,3 @@ def _listening_socket(host: str, port: int) -> socket.socket:
         listener.close()
         raise EnvironmentProblemError(f"cannot listen on {host}:{port}: {error.strerror}; try --port") from error
     return listener
-
-
-def _require_loopback(host: str) -> None:
-    """The service has no keys yet: it answers this machine alone."""
-    if host.lower() in LOOPBACK_NAMES:
-        return
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(host).is_loopback:
-            return
-    raise InputError(f"--host {host!r} is not a loopback address; without access keys only this machine may ask")

@@ -11,11 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from kb_qa.answers import AnswerEvent, Context, Decision, ModelEvent, Question, Turn
+from kb_qa.answers import EVERYTHING, AnswerEvent, Context, Decision, ModelEvent, Question, Scope, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
-from kb_qa.protocols import DocumentRecord, Job, LexicalMatch, Metadata, Neighbour, StoredFacts, Vectors
+from kb_qa.jobs import Job
+from kb_qa.protocols import (
+    ChunkSketch,
+    DocumentRecord,
+    Identity,
+    LexicalMatch,
+    Metadata,
+    Neighbour,
+    StoredFacts,
+    Unrelated,
+    Vectors,
+)
+from kb_qa.records import metadata_of
 
 _TOKEN = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 
@@ -55,11 +67,11 @@ class InMemoryVectorStore:
         for row_id in ids:
             self.rows.pop(row_id, None)
 
-    def query(self, vector: Vectors, k: int, document_ids: Sequence[str] = ()) -> Sequence[Neighbour]:
+    def query(self, vector: Vectors, k: int, scope: Scope = EVERYTHING) -> Sequence[Neighbour]:
         found = [
             Neighbour(row_id, float(row @ vector))
             for row_id, (row, metadata) in self.rows.items()
-            if not document_ids or metadata["document_id"] in document_ids
+            if _is_within(metadata, scope)
         ]
         return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.id))[:k]
 
@@ -71,7 +83,7 @@ class InMemoryVectorStore:
 class InMemoryLibrary:
     """A ledger's read side over given chunks and elements; every document is ready.
 
-    `lexical` counts the terms that the text holds.
+    `lexical` counts the terms that the text holds; a phrase is held where its terms are.
     """
 
     all_chunks: Sequence[Chunk] = ()
@@ -82,19 +94,57 @@ class InMemoryLibrary:
     decided: dict[tuple[str, int], Decision] = field(default_factory=dict)
     stored_facts: Mapping[str, StoredFacts] = field(default_factory=dict)
     sessions: dict[str, list[Turn]] = field(default_factory=dict)
+    dates: Mapping[str, str] = field(default_factory=dict)  # days by document id
+    called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    measured: Unrelated | None = None
+
+    def name(self) -> str:
+        return "in memory"
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        return {
+            each.id: ChunkSketch(each.id, each.document_id, each.ordinal, each.element_type, each.page)
+            for each in self.chunks(ids).values()
+        }
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        found = {(each.document_id, each.ordinal): each.id for each in self.all_chunks}
+        return {place: found[place] for place in places if place in found}
+
+    def unrelated(self) -> Unrelated | None:
+        return self.measured
+
+    def edition(self) -> str:
+        return str(len(self.all_chunks))
+
+    def identities(self) -> Mapping[str, Identity]:
+        """By the names of the chunks' sources, and what `called` says."""
+        return {
+            each.document_id: Identity(each.document_id, each.names, called=self.called.get(each.document_id, ()))
+            for each in self.documents()
+        }
 
     def document_chunks(self, document_id: str) -> Sequence[Chunk]:
         found = (chunk for chunk in self.all_chunks if chunk.document_id == document_id)
         return sorted(found, key=lambda chunk: chunk.ordinal)
 
-    def lexical(self, terms: Sequence[str], k: int, document_ids: Sequence[str] = ()) -> Sequence[LexicalMatch]:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope = EVERYTHING,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+    ) -> Sequence[LexicalMatch]:
+        wanted = set(terms).union(*phrases)
         scored = [
-            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in set(terms))))
+            LexicalMatch(chunk.id, float(sum(_holds(chunk.embedded_text, term) for term in wanted)))
             for chunk in self.all_chunks
-            if not document_ids or chunk.document_id in document_ids
+            if _is_within(metadata_of(chunk), scope)
+            and all(_holds(chunk.embedded_text, term) for phrase in phrases for term in phrase)
         ]
         found = sorted((match for match in scored if match.score), key=lambda match: (-match.score, match.id))
         return found[:k]
@@ -140,13 +190,15 @@ class InMemoryLibrary:
     def is_empty(self) -> bool:
         return not self.all_chunks
 
-    def resolve(self, names: Sequence[str], folder: str = "") -> Sequence[str]:
+    def resolve(self, names: Sequence[str], folder: str = "", *, since: str = "", until: str = "") -> Sequence[str]:
         wanted = {name.lower() for name in names}
         return [
             record.document_id
             for record in self.documents()
             if wanted & {record.document_id, *(name.lower() for name in record.names)}
             or (folder and any(name.startswith(f"{folder}/") for name in record.names))
+            or not (wanted or folder)
+            if not (since or until) or (since or "0") <= self.dates.get(record.document_id, "") <= (until or "9")
         ]
 
     def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None:
@@ -245,6 +297,15 @@ class ScriptedRewriter:
             return reply
         await asyncio.sleep(reply)
         return ""
+
+
+def _is_within(metadata: Metadata, scope: Scope) -> bool:
+    if scope.document_ids and metadata["document_id"] not in scope.document_ids:
+        return False
+    if scope.element_types and metadata["element_type"] not in scope.element_types:
+        return False
+    first, last = int(metadata.get("page", 0)), int(metadata.get("last_page", 0))
+    return not scope.pages or any(low <= last and first <= high for low, high in scope.page_runs)
 
 
 def _holds(text: str, term: str) -> bool:

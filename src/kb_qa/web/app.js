@@ -1,6 +1,7 @@
 // The page: asks, shows the answer as it comes, and beside it the spot on the page that a figure or claim came from.
 // Everything that comes from a document, a file name, a model or the service is put in with textContent, never as HTML.
 
+import { askForKey, whenSignedIn } from "./access.js";
 import { streamEvents } from "./events.js";
 import { revealEvidence, showCitation, showFigure, showSource } from "./evidence.js";
 import { labels, language } from "./labels.js";
@@ -239,7 +240,8 @@ function keepSession(id) {
 
 // What a follow-up question was taken for, so that a wrong guess is seen.
 function showUnderstood(data) {
-  const documents = Array.isArray(data.carried_documents) ? data.carried_documents.join(", ") : "";
+  const limits = Object.values(data.carried_filters ?? {}).map(String);
+  const documents = [...(data.carried_documents ?? []), ...limits].join(", ");
   const told = [data.standalone && labels.understood(data.standalone), documents && labels.stillIn(documents)];
   $("understood").textContent = told.filter(Boolean).join(" · ");
   $("understood").hidden = $("understood").textContent === "";
@@ -295,6 +297,7 @@ async function request(question, signal, onEvent) {
     method: "POST", signal, body: JSON.stringify({ question, session_id: session || null }),
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
   });
+  if (response.status === 401) askForKey();
   if (response.ok) await streamEvents(response.body, onEvent);
   else onEvent("error", await response.json());
 }
@@ -307,7 +310,8 @@ async function loadDocuments() {
   try {
     const response = await fetch("/v1/documents");
     if (!response.ok) throw new Error(String(response.status));
-    const { documents } = await response.json();
+    const { name, documents } = await response.json();
+    if (name) document.title = `${name} · kb-qa`;
     drawDocuments(documents);
     if (documents.some((item) => !RESTING.has(item.state))) setTimeout(loadDocuments, 3000);
   } catch {
@@ -360,7 +364,7 @@ function start() {
   $("stop").addEventListener("click", () => asking?.abort());
   $("anew").addEventListener("click", startAnew);
   $("anew").hidden = session === "";
-  loadDocuments();
+  whenSignedIn(loadDocuments);
 }
 
 start();

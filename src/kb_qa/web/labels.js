@@ -3,6 +3,7 @@
 
 const LABELS = {
   en: {
+    key: "Access key", signIn: "Sign in", signOut: "Sign out", wrongKey: "This key does not open these documents.",
     tagline: "Answers from your documents. Every figure leads to its spot on the page.",
     question: "Your question", ask: "Ask", stop: "Stop", anew: "New conversation", examples: "Examples",
     placeholder: "What would you like to know?",
@@ -26,6 +27,7 @@ const LABELS = {
     ],
   },
   zh: {
+    key: "访问密钥", signIn: "登录", signOut: "退出", wrongKey: "该密钥无法打开这些文档。",
     tagline: "答案出自您的文档，每个数字都能回到它在页面上的位置。",
     question: "您的问题", ask: "提问", stop: "停止", anew: "新对话", examples: "示例",
     placeholder: "想了解什么？",

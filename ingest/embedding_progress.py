@@ -1,0 +1,76 @@
+"""What a person at a terminal sees of a reindex: a bar of chunks while it runs, a line per document, a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ingest.reindex import Embedded, Reindexed, Reporting
+
+_INDEXED_BY = {
+    "command": "the index was filled",
+    "service": "the service that owns the index filled it",
+    "later": "another process holds the index; whoever opens it next fills it",
+}
+
+
+class EmbeddingProgress:
+    """On standard error, so that what `--json` prints stays whole. `echo` gets each document instead of a line here."""
+
+    def __init__(self, echo: Callable[[Embedded], None] | None = None) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._echo = echo
+        columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+        self._task = self._bar.add_task("chunks", total=None)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    @property
+    def reporting(self) -> Reporting:
+        return Reporting(
+            total=lambda count: self._bar.update(self._task, total=count),
+            advanced=lambda count: self._bar.advance(self._task, count),
+            embedded=self._embedded,
+        )
+
+    def _embedded(self, document: Embedded) -> None:
+        if self._echo is not None:
+            self._echo(document)
+        elif document.embedded:
+            told = f"{document.embedded} of {document.chunks} chunks embedded, {document.seconds:.1f} s"
+            self._console.print(f"{escape(', '.join(document.names))}  [dim]{told}[/]", soft_wrap=True)
+
+
+def reindex_summary(done: Reindexed, seconds: float) -> dict[str, object]:
+    """The last line of `reindex --json`."""
+    return {
+        "before": done.before,
+        "embedder": done.embedder,
+        "documents": len(done.documents),
+        "chunks": sum(document.chunks for document in done.documents),
+        "embedded": sum(document.embedded for document in done.documents),
+        "rechunked": done.rechunked,
+        "index": done.index,
+        "seconds": round(seconds, 2),
+    }
+
+
+def reindex_text(done: Reindexed, seconds: float) -> str:
+    counts = reindex_summary(done, seconds)
+    model = f"the model is {done.embedder}" + (f", it was {done.before}" if done.before != done.embedder else "")
+    embedded = f"{counts['embedded']} chunks embedded; " if done.documents else ""
+    embedded += f"{done.rechunked} documents cut anew; " if done.rechunked else ""
+    return f"{model}; {embedded}{_INDEXED_BY[done.index]} ({counts['seconds']} s)"

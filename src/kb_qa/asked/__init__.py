@@ -1,0 +1,1 @@
+"""What a question asks for, and of which documents: pure, and without a model."""

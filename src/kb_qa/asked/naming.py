@@ -1,0 +1,94 @@
+"""Which documents a question is about, by what they are called: file names, titles, the companies they are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from kb_qa.asked.reading import Asked
+from kb_qa.protocols import Identity
+from kb_qa.terms import terms
+
+# Words of names that say what kind of thing is named: they tell no two documents of one store apart.
+_FORMS = frozenset(
+    term
+    for word in (
+        "inc incorporated ltd limited corp corporation plc llc llp lp co company group holdings holding bancorp"
+        " bancshares ag gmbh sa nv se trust fund annual report reports quarterly document documents file pdf docx"
+        " final draft copy version scan 公司 有限公司 股份 有限 集团 控股 股份有限公司 年度 报告"
+        " 年度报告 年报 文件 文档"
+    ).split()
+    for term in terms(word)
+)
+_HASH = re.compile(r"(?ai)[0-9a-f]{16,}")
+# A word that so large a share of all documents is called by tells nothing.
+_COMMON_SHARE = 0.5
+_COMMON_WEIGHT = 0.2
+_LEAST_SHARE = 0.6
+_ONE_WORD = 0.6
+_MOST_NAMED = 20  # documents; a question that names more names none
+
+
+@dataclass(slots=True)
+class DocumentNames:
+    """An index of what documents are called; made once for a state of the ledger."""
+
+    identities: Mapping[str, Identity]
+    _names: list[tuple[str, frozenset[str], bool]] = field(default_factory=list)
+    _places: dict[str, list[int]] = field(default_factory=dict)  # a word that tells documents apart → names with it
+    _common: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for each in self.identities.values():
+            titles = [*map(_stem_of, each.names), each.title]
+            for names, is_title in ((titles, True), (each.called, False)):
+                for words in dict.fromkeys(frozenset(terms(name)) - _FORMS for name in names):
+                    self._names.append((each.document_id, words, is_title))
+        documents: dict[str, set[str]] = {}
+        for document_id, words, _ in self._names:
+            for word in words:
+                documents.setdefault(word, set()).add(document_id)
+        most = max(_COMMON_SHARE * len(self.identities), 1)
+        self._common = frozenset(word for word, named in documents.items() if len(named) > most)
+        for place, (_, words, _) in enumerate(self._names):
+            for word in words - self._common:
+                self._places.setdefault(word, []).append(place)
+
+    def named_by(self, asked: Asked) -> Mapping[str, float]:
+        """How surely the question is about each document, 0..1; those that it does not name are left out."""
+        wanted = frozenset(asked.terms)
+        named = [words for name in asked.names if (words := frozenset(terms(name.text)) - _FORMS)]
+        sure: dict[str, float] = {}
+        for place in {place for word in wanted for place in self._places.get(word, ())}:
+            document_id, words, is_title = self._names[place]
+            value = max(self._by_name(words, named), self._by_all(words, wanted) if is_title else 0.0)
+            sure[document_id] = max(sure.get(document_id, 0.0), value)
+        found = {document_id: value for document_id, value in sure.items() if value}
+        # What is said of all documents, or of very many, tells none of them.
+        return found if len(found) <= _MOST_NAMED and len(found) < max(len(self.identities), 2) else {}
+
+    def _by_name(self, words: frozenset[str], named: Sequence[frozenset[str]]) -> float:
+        """How much of a name in the question is what the document is called."""
+        shares = [self._weight(words & name) / self._weight(name) for name in named]
+        return max((share if share > 0.99 else share / 2 for share in shares if share >= _LEAST_SHARE), default=0.0)
+
+    def _by_all(self, words: frozenset[str], wanted: frozenset[str]) -> float:
+        """Whether the question holds the whole title: `travel policy`; one word says it less surely."""
+        if not words <= wanted:
+            return 0.0
+        return 1.0 if len(words) > 1 else _ONE_WORD
+
+    def _weight(self, words: frozenset[str]) -> float:
+        return sum(_COMMON_WEIGHT if word in self._common else 1.0 for word in words)
+
+
+def _stem_of(name: str) -> str:
+    """A file name without its ending, and without the digits of a hash."""
+    return _HASH.sub(" ", re.sub(r"[_\W]+", " ", PurePosixPath(name).stem))
+
+
+def is_called(identity: Identity) -> Sequence[str]:
+    """All that the document is called, for a reader of it or of its name."""
+    return (*map(_stem_of, identity.names), identity.title, *identity.called)

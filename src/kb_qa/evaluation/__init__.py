@@ -1,0 +1,1 @@
+"""What answers to questions with known answers are worth: pure scores, and reports of them."""

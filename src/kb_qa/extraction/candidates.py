@@ -1,0 +1,231 @@
+"""Blocks as candidates for an answer: how much of what is asked for they name, and how well their figures fit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kb_qa.answers import Context, Material
+from kb_qa.elements import Block
+from kb_qa.extraction.notions import Notion, Reading, excess, reading
+from kb_qa.extraction.request import Request
+from kb_qa.extraction.rows import Pair, asked_pairs, pairs_of, unit_of
+from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.names import is_printed
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind
+from kb_qa.terms import inverse_frequency, terms
+
+_NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum", "ordinal"}
+_AMOUNTS: frozenset[Kind] = frozenset({"money", "number", "measure", "count"})
+_SHARE_SAID = re.compile(r"(?ai)%|percent|\b(?:ratio|rate|margin|share)\b|率|比例|占比")
+# What is never below nothing: a deduction under such a name is another thing (loans sold, in a table of changes).
+_NEVER_NEGATIVE = re.compile(
+    r"(?ai)\b(?:revenues?|sales|turnover|assets|deposits|inventor(?:y|ies)|employees|headcount)\b|收入|资产|存款|存货|员工"
+)
+_NEGATIVE = re.compile(r"\s*(?:[$€£¥]\s*)?[(（\-−–]\s*[$€£¥]?\s*\d")
+_FLOOR = 0.5
+HEADING_SHARE = 0.66
+_ROW_CODE_BONUS, _ROW_HEADER_BONUS = 0.5, 0.3
+ROW_STRENGTH = 0.2
+_FIGURE_BONUS, _KIND_BONUS, _NO_FIGURE = 0.1, 0.1, -0.25
+_RANK_BONUS = 0.08
+_EXCESS = 0.06  # of the score for each word that a row's label has besides
+_MOST_EXCESS = 4
+_NAME_BONUS, _LITERAL_BONUS = 0.15, 0.08
+_NO_HEADERS = -0.1  # nothing says which column is which
+_EXPLAINED = -0.3  # a row explains nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`covered` are the notions that the block or its headings name, `coverage` the share of the question's weight
+    that they are (0..1), `fit` how the block's figures fit what is asked for: below 0, it asks for one and gets none.
+
+    `excess`: words of the row's label that name another thing; `row_header`: the label names all that is asked for.
+    """
+
+    material: Material
+    index: int
+    covered: frozenset[Notion]
+    own: frozenset[Notion]
+    coverage: float
+    score: float
+    fit: float
+    excess: int
+    row_header: bool
+    pairs: tuple[Pair, ...]
+    said: tuple[Pair, ...]
+
+    @property
+    def block(self) -> Block:
+        return self.material.chunk.blocks[self.index]
+
+    @property
+    def text(self) -> str:
+        """The block as it is printed and labelled, and its headings."""
+        return f"{said_of(self.block)}\n{self.block.text}\n{heading_of(self.material)}"
+
+    @property
+    def label(self) -> str:
+        """The row's own label, without those of its groups; empty for prose."""
+        return self.pairs[0][1].rpartition(" / ")[2] if self.pairs else ""
+
+    @property
+    def unit(self) -> str:
+        return unit_of(self.block, self.material.chunk)
+
+    @property
+    def strength(self) -> float:
+        """The evidence that the block answers the question: its coverage, and more where its row is named."""
+        return self.coverage + (ROW_STRENGTH if self.row_header else 0.0)
+
+
+def candidates(question: Request, context: Context) -> list[Candidate]:
+    """Best first."""
+    places = [(material, index) for material in context.materials for index in range(len(material.chunk.blocks))]
+    bodies = [reading(said_of(material.chunk.blocks[index])) for material, index in places]
+    wanted = _wanted(question, places)
+    printed = [body for (at, _), body in zip(places, bodies, strict=True) if not is_described(at)]
+    weights = _weights(wanted, printed)
+    found = [
+        candidate
+        for (material, index), body in zip(places, bodies, strict=True)
+        if (candidate := _candidate(question, material, index, body, weights)) is not None
+    ]
+    return sorted(found, key=lambda each: (-each.score, each.material.number, each.index))
+
+
+def is_described(material: Material) -> bool:
+    """Whether a model wrote it of a picture: it may be quoted, and changes nothing of how print is chosen."""
+    return material.chunk.origin == "caption"
+
+
+def said_of(block: Block) -> str:
+    return block.labelled or block.text
+
+
+def heading_of(material: Material) -> str:
+    chunk = material.chunk
+    return "\n".join((*chunk.section, chunk.prefix, material.label))
+
+
+def _wanted(question: Request, places: Sequence[tuple[Material, int]]) -> tuple[Notion, ...]:
+    """What tells blocks apart: the topic, and those words of the names that label a table row."""
+    if not question.labels:
+        return question.topic
+    labels: set[str] = set()
+    for material, index in places:
+        for _, cell in pairs_of(material.chunk.blocks[index])[:1]:
+            labels |= reading(cell).terms
+    named = sorted(question.labels & labels)
+    return tuple(dict.fromkeys((*question.topic, *(Notion(term, ((term,),)) for term in named))))
+
+
+def _weights(wanted: Iterable[Notion], bodies: Sequence[Reading]) -> Mapping[Notion, float]:
+    """Inverse document frequency over the context's blocks, as in BM25; what no block names counts as rare.
+
+    The floor keeps words that all the blocks share, as the materials of one topic do.
+    """
+    frequency: Counter[Notion] = Counter()
+    wanted = tuple(wanted)
+    for body in bodies:
+        frequency.update(notion for notion in wanted if notion.name_in(body) is not None)
+    return {
+        notion: (_FLOOR + inverse_frequency(max(frequency[notion], 1), len(bodies))) * notion.size**0.5
+        for notion in wanted
+    }
+
+
+def _candidate(
+    question: Request, material: Material, index: int, body: Reading, weights: Mapping[Notion, float]
+) -> Candidate | None:
+    block = material.chunk.blocks[index]
+    if material.chunk.element_type == "image" and figures_in(block) > (not is_described(material)):
+        return None  # of a chart, nothing says which label a figure belongs to; a model's figure is none
+    if block.text in material.chunk.section:
+        return None  # a heading says what is below it
+    around = reading(heading_of(material))
+    own = frozenset(notion for notion in weights if notion.name_in(body) is not None)
+    above = frozenset(notion for notion in weights if notion not in own and notion.name_in(around) is not None)
+    whole = sum(weights.values())
+    held = sum(weights[each] for each in own) + HEADING_SHARE * sum(weights[each] for each in above)
+    coverage = held / whole if whole else 1.0 if question.anchors else 0.0
+    pairs = pairs_of(block, unit_of(block, material.chunk))
+    said = asked_pairs(pairs, question) if pairs else pairs
+    if said is None:
+        return None
+    label = pairs[0][1].rpartition(" / ")[2] if pairs else ""
+    row_header = bool(pairs) and _is_label(label, weights, question)
+    others = excess(label, weights, question.words) if pairs else 0
+    fit = _fit(question, block, said)
+    score = coverage + fit + _RANK_BONUS / material.number
+    score += _ROW_HEADER_BONUS if row_header else 0.0
+    score += _row_code_bonus(question, pairs)
+    score += _EXPLAINED if pairs and question.explains and not question.wants_figure else 0.0
+    score += _NAME_BONUS if _names_itself(question, block) else 0.0
+    score += _LITERAL_BONUS * sum(notion.said in body.plain for notion in own if notion.is_concept)
+    if pairs and question.wants_figure:
+        score += 0.0 if any(header for header, _ in pairs[1:]) else _NO_HEADERS
+        score -= _EXCESS * min(others, _MOST_EXCESS)
+    return Candidate(material, index, own | above, own, coverage, score, fit, others, row_header, pairs, tuple(said))
+
+
+def _names_itself(question: Request, block: Block) -> bool:
+    """Whether the block names a thing that the question names, and that is no company with a report of its own."""
+    names = [anchor for anchor in question.of_kind("name") if question.labels.issuperset(terms(anchor.text))]
+    return any(anchor.is_named_by(said_of(block)) for anchor in names)
+
+
+def _is_label(label: str, wanted: Iterable[Notion], question: Request) -> bool:
+    """Whether the question names the whole label."""
+    text = reading(label)
+    return (
+        bool(text.sequence)
+        and any(each.name_in(text) is not None for each in wanted)
+        and not excess(label, wanted, question.words)
+    )
+
+
+def _row_code_bonus(question: Request, pairs: Sequence[Pair]) -> float:
+    """A table row whose first cell is the code asked for is the row asked for."""
+    codes = question.of_kind("code") if pairs else []
+    return _ROW_CODE_BONUS if any(is_printed(code.text, pairs[0][1]) for code in codes) else 0.0
+
+
+@lru_cache(maxsize=8192)
+def kinds_in(text: str) -> tuple[Kind, ...]:
+    """The kinds of the figures of a text, periods included."""
+    return tuple(each.kind for each in lex(text) if each.role == "figure")
+
+
+def figures_in(block: Block) -> int:
+    return sum(kind not in _NAMES for kind in kinds_in(said_of(block)))
+
+
+def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
+    """How well the figures of the block fit what the question asks for; below 0 where it asks for one and gets none."""
+    if not question.wants_figure:
+        return 0.0
+    text = " | ".join(cell for _, cell in said[1:]) if len(said) > 1 else said_of(block)
+    kinds = frozenset(kinds_in(text))
+    if question.wants_date:
+        return (
+            _FIGURE_BONUS + _KIND_BONUS
+            if frozenset(kinds_in(said_of(block))) & (PERIOD_KINDS | {"time"})
+            else _NO_FIGURE
+        )
+    values = kinds - _NAMES
+    if not values or (question.wants_amount and not values & _AMOUNTS):
+        return _NO_FIGURE
+    cells = [cell for _, cell in said[1:]]
+    if cells and _NEVER_NEGATIVE.search(question.text) and all(_NEGATIVE.match(cell) for cell in cells):
+        return _NO_FIGURE
+    if question.wants_percent:
+        if values & {"percent", "pp"}:
+            return _FIGURE_BONUS + _KIND_BONUS
+        computed = question.wants_growth or question.arithmetic
+        return _FIGURE_BONUS if computed or _SHARE_SAID.search(said_of(block)) else _NO_FIGURE
+    return _FIGURE_BONUS

@@ -1,0 +1,107 @@
+"""What a question asks for: of what, in which kind and unit; the instructions and frames around it left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kb_qa.extraction import wording
+from kb_qa.extraction.notions import Notion, Reading, notions_of, reading
+from kb_qa.guardrails.measures import named_unit
+from kb_qa.guardrails.questions import Anchor, anchors
+from kb_qa.terms import terms
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`topic` is what must be named, without the names of `anchors`; `labels` those names, which may label a row.
+
+    `currency` is the ISO code that the answer is asked in, "" for any. `kinds` are words of which the document must
+    print one: it was asked about by its kind. `arithmetic` is what is to be computed: average, relative, change, sum.
+    """
+
+    text: str
+    words: Reading
+    topic: tuple[Notion, ...]
+    anchors: tuple[Anchor, ...]
+    labels: frozenset[str] = frozenset()
+    currency: str = ""
+    kinds: tuple[str, ...] = ()
+    wants_figure: bool = False
+    wants_percent: bool = False
+    wants_date: bool = False
+    wants_growth: bool = False
+    wants_amount: bool = False
+    arithmetic: str = ""
+    yes_no: bool = False
+    names: bool = False
+    explains: bool = False
+    which_period: bool = False
+    superlative: str = ""
+
+    def of_kind(self, kind: str) -> list[Anchor]:
+        return [anchor for anchor in self.anchors if anchor.kind == kind]
+
+    @property
+    def periods(self) -> list[Anchor]:
+        return self.of_kind("period")
+
+
+@lru_cache(maxsize=512)
+def request_of(question: str) -> Request:
+    """What `question` asks for."""
+    said = wording.INSTRUCTION.sub(" ", question).strip() or question
+    found = anchors(said)
+    growth = wording.GROWTH.search(said) is not None
+    percent = growth or wording.WANTS_PERCENT.search(said) is not None
+    date = wording.WANTS_DATE.search(said) is not None
+    figure = percent or date or wording.WANTS_FIGURE.search(said) is not None
+    yes_no = wording.YES_NO.search(said) is not None
+    arithmetic = next((name for name, pattern in wording.ARITHMETIC if pattern.search(said)), "")
+    kind, superlative = wording.DOCUMENT_KIND.search(said), wording.SUPERLATIVE.search(said)
+    currency = wording.CURRENCY.search(said)
+    bare = _topic_text(said.replace(kind[0], " ") if kind else said, found)
+    without = wording.ASKING | _codes_of(found)
+    without |= wording.GROWTH_WORDS if growth else frozenset()
+    without |= wording.ARITHMETIC_WORDS if arithmetic else frozenset()
+    amount = wording.WANTS_AMOUNT.search(said) is not None and wording.COUNTS.search(said) is None
+    return Request(
+        text=said,
+        words=reading(said),
+        topic=notions_of(bare, without=without) or notions_of(bare),
+        anchors=found,
+        labels=frozenset(term for anchor in found if _may_label(anchor) for term in terms(anchor.text)),
+        currency=named_unit(currency[1] or currency[2]) if currency else "",
+        kinds=wording.DOCUMENT_KINDS[(kind[1] or kind[2]).lower()] if kind else (),
+        wants_figure=figure and not yes_no,
+        wants_percent=percent,
+        wants_date=date,
+        wants_growth=growth,
+        wants_amount=amount and not percent,
+        arithmetic=arithmetic,
+        yes_no=yes_no,
+        names=wording.NAMES.search(said) is not None,
+        explains=wording.EXPLAINS.search(said) is not None,
+        which_period=wording.WHICH_PERIOD.search(said) is not None,
+        superlative=superlative[0] if superlative else "",
+    )
+
+
+def _codes_of(found: Sequence[Anchor]) -> frozenset[str]:
+    return frozenset(term for anchor in found if anchor.kind in {"code", "period"} for term in terms(anchor.text))
+
+
+def _may_label(anchor: Anchor) -> bool:
+    """Whether a row can be labelled by it: a region or a product, and not the company whose whole report it is."""
+    return anchor.kind != "quote" and wording.LEGAL_FORM.search(anchor.text) is None
+
+
+def _topic_text(said: str, found: Sequence[Anchor]) -> str:
+    """The question without frames, units in brackets, and what it names."""
+    text = wording.CURRENCY.sub(" ", wording.BRACKETED.sub(" ", said)) or said
+    for anchor in found:
+        if anchor.kind in {"name", "code", "period"}:
+            text = re.sub(rf"(?i){re.escape(anchor.text)}(?:'s|’s)?", " ", text)
+    return wording.FRAME.sub(" ", text)

@@ -1,0 +1,143 @@
+"""A table row as an answer says it: its label, and the columns that were asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kb_qa.elements import Block, Chunk
+from kb_qa.extraction.notions import notions_of, reading
+from kb_qa.extraction.request import Request
+from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.periods import Parts, parts_of
+
+Pair = tuple[str, str]  # column header, cell
+
+# Columns and cells that a table's unit line does not count.
+_UNSCALED = re.compile(
+    r"(?ai)%|\b(?:ratio|rate|share|days?|headcount|employees)\b|系数|比例|占比|比率|率|天数|人数|每股"
+)
+_PER_SHARE = re.compile(r"(?ai)\bper (?:[a-z-]+ ){0,2}share\b|每股")
+_CHANGE = re.compile(r"(?ai)\b(?:change|variance|increase|decrease|growth)\b|增减|变动|同比|增长")
+_SHARE_OF = re.compile(r"%|占比|比例|\bpercent")
+
+
+def pairs_of(block: Block, unit: str = "") -> tuple[Pair, ...]:
+    """(column header, cell) of a table row, empty cells and the unit line left out; none for prose."""
+    return _pairs(block.labelled, unit) if block.labelled and block.labelled != block.text else ()
+
+
+def unit_of(block: Block, chunk: Chunk) -> str:
+    """The line that says what a table row's figures are counted in: it ends the row and stands above the table."""
+    line = block.labelled.rpartition(" | ")[2]
+    return line if line in chunk.prefix.splitlines() else ""
+
+
+@lru_cache(maxsize=8192)
+def _pairs(labelled: str, unit: str) -> tuple[Pair, ...]:
+    row = labelled.removesuffix(f" | {unit}") if unit else labelled
+    parts = [part.partition("：") for part in row.split(" | ")]
+    pairs = [(head.strip(), cell.strip()) if colon else ("", head.strip()) for head, colon, cell in parts]
+    return tuple((" ".join(head.split()), " ".join(cell.split())) for head, cell in pairs if cell)
+
+
+def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | None:
+    """The row's first pair and those of the columns that are asked for; all where nothing tells them apart.
+
+    None where the columns are of periods, and none of the one that is asked for.
+    """
+    columns = [*pairs[1:]]
+    if not _is_of_period(columns, question):
+        return None
+    if question.wants_growth or question.arithmetic or len(columns) < 2:
+        return pairs
+    columns = _of_period(columns, question)
+    shares = [_share(header, question) for header, _ in columns]
+    best = max(shares, default=0.0)
+    if best:
+        columns = [column for column, share in zip(columns, shares, strict=True) if share == best]
+    if len(columns) > 1:
+        columns = _of_kind(columns, percent=question.wants_percent)
+    return [pairs[0], *columns]
+
+
+def said_row(said: Sequence[Pair], unit: str, *, chinese: bool) -> str:
+    """`header: cell` pairs, every piece as printed, and the unit line where it counts one of them."""
+    colon, comma = ("：", "，") if chinese else (": ", "; ")
+    row = comma.join(f"{header}{colon}{cell}" if header else cell for header, cell in said)
+    label = said[0][1] if said else ""
+    if not unit or all(_UNSCALED.search(f"{header} {cell}") for header, cell in said[1:]) or _PER_SHARE.search(label):
+        return row
+    bracketed = unit[0] in "(（"
+    return f"{row} {unit}" if bracketed else f"{row}（{unit}）" if chinese else f"{row} ({unit})"
+
+
+@lru_cache(maxsize=8192)
+def periods_in(header: str) -> Parts:
+    """The parts of all periods that a header names."""
+    found = (parts_of(quantity) for quantity in lex(header, locale="en"))
+    return frozenset[str]().union(*found)
+
+
+def year_of(header: str) -> int:
+    """The latest year of a header; 0 for none."""
+    return max((int(part[1:]) for part in periods_in(header) if part[0] == "y"), default=0)
+
+
+def _is_of_period(columns: Sequence[Pair], question: Request) -> bool:
+    if not question.periods:
+        return True
+    dated = [header for header, _ in columns if year_of(header)]
+    return len(dated) < len(columns) or not dated or any(_names_period(header, question) for header in dated)
+
+
+def _names_period(header: str, question: Request) -> bool:
+    return any(anchor.is_named_by(header) for anchor in question.periods)
+
+
+def _of_period(columns: Sequence[Pair], question: Request) -> list[Pair]:
+    """The columns of the periods that are asked for; of none, those of the latest year, whole years before parts."""
+    if question.periods:
+        asked = [column for column in columns if _names_period(column[0], question)]
+        return asked or [*columns]
+    if question.superlative or question.names or question.wants_date or question.which_period:
+        return [*columns]
+    years = [year_of(header) for header, _ in columns]
+    if not all(years) or len(set(years)) < 2:
+        return [*columns]
+    whole = [not _is_part(header) for header, _ in columns]
+    latest = max(year for year, full in zip(years, whole, strict=True) if full or not any(whole))
+    return [
+        column
+        for column, year, full in zip(columns, years, whole, strict=True)
+        if year == latest and (full or not any(whole))
+    ]
+
+
+def _is_part(header: str) -> bool:
+    return any(part[0] in "QH" for part in periods_in(header)) or bool(
+        re.search(r"(?i)\b(?:three|six|nine) months\b|quarter", header)
+    )
+
+
+def _of_kind(columns: Sequence[Pair], *, percent: bool) -> list[Pair]:
+    """Shares where a percentage is asked for, amounts elsewhere; changes only where nothing else is left."""
+    kept = [column for column in columns if bool(_SHARE_OF.search(" ".join(column))) == percent]
+    kept = kept or [*columns]
+    plain = [column for column in kept if not _CHANGE.search(column[0])]
+    return plain or kept
+
+
+def _share(header: str, question: Request) -> float:
+    """How much of a header the question says."""
+    words = [word for word in reading(header).sequence if not word.isdigit()]
+    if not words:
+        return 0.0
+    wanted = reading(question.text).terms | question.labels
+    named = _names_of(header)
+    return sum(word in wanted or word in named & wanted for word in words) / len(words)
+
+
+def _names_of(header: str) -> frozenset[str]:
+    return frozenset(notion.said for notion in notions_of(header))

@@ -1,0 +1,47 @@
+"""What a row's figures are counted in, where the row itself does not say it: from the ledger of the context's facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from kb_qa.extraction.rows import Pair
+
+# A line of the ledger: `F12 | p.8 | Revenue | 2024 | 4,132 | USD 10^6`.
+_POWER = re.compile(r"10\^(\d{1,2})$")
+_ENGLISH = {3: " thousand", 6: " million", 9: " billion"}
+_CHINESE = {3: "千", 4: "万", 6: "百万", 8: "亿"}
+
+Scales = Mapping[tuple[str, str], tuple[int, str]]
+
+
+@lru_cache(maxsize=32)
+def scales_of(lines: tuple[str, ...]) -> Scales:
+    """(power of ten, currency) by row label and printed figure; where two facts differ, neither is known."""
+    found: dict[tuple[str, str], set[tuple[int, str]]] = {}
+    for line in lines:
+        parts = line.split(" | ")
+        if len(parts) < 5:
+            continue
+        power = _POWER.search(parts[-1])
+        measure = (int(power[1]), parts[-1].partition(" ")[0]) if power else (0, "")
+        found.setdefault((_plain(parts[2]), _plain(parts[-2])), set()).add(measure)
+    return {key: next(iter(measures)) for key, measures in found.items() if len(measures) == 1}
+
+
+def stated(said: Sequence[Pair], scales: Scales, *, chinese: bool) -> list[Pair]:
+    """The pairs, each figure with its power of ten in words: `27.0 million`."""
+    if not said:
+        return []
+    label = _plain(said[0][1].rpartition(" / ")[2][:80])
+    pairs = [said[0]]
+    for header, cell in said[1:]:
+        power, currency = scales.get((label, _plain(cell)), (0, ""))
+        word = (_CHINESE if chinese else _ENGLISH).get(power, "")
+        pairs.append((header, cell + word + ("元" if word and chinese and currency == "CNY" else "")))
+    return pairs
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s", "", text)

@@ -1,0 +1,118 @@
+"""How questions are worded, in English and Chinese: what says the kind of answer, and what is no part of the matter."""
+
+from __future__ import annotations
+
+import re
+
+# Words of a question that say what is asked for, not what it is about (index terms).
+ASKING = frozenset(
+    "mani much percentag percent proport pleas tell give list show find name number amount accord mention state total"
+    " return after befor dure within per each soon came come valu report period respect year quarter month announc"
+    " outlin ani new compani far long old often fast big"
+    " 请问 告诉 介绍 说明 列出 根据 一下 数量 金额 分别 各 比例 百分比 多 大 是 有 钱 年 月 季度"
+    " 多久 多长 最长 久 长 几天 天".split()
+)
+INSTRUCTION = re.compile(
+    r"(?i)[^.?!。？！]*\bif\b[^.?!。？！]*\b(?:return|answer|respond|reply|say|write)\b[^.?!。？！]*[.?!。？！]?"
+    r"|(?<=[.?!])\s*(?:please |kindly )?(?:give|provide|list|state|return|answer|respond|reply)\b[^.?!]*[.?!]?"
+    r"|如果?[^。？！]*(?:返回|回答|回复|请答)[^。？！]*[。？！]?"
+)
+# Where and of when, in words that every report has.
+FRAME = re.compile(
+    r"(?i)[(（]\s*(?:within|during|as (?:of|at)|at|for)\b[^)）]*\bperiod\b[^)）]*[)）]"
+    r"|\b(?:at|by|as of|as at) the end of the (?:last |reporting )?(?:period|year)(?: listed)?"
+    r"(?: in (?:the )?annual report)?"
+    r"|\b(?:according to|as (?:mentioned|stated|reported|disclosed) in|in|from) (?:the |its |this )?"
+    r"(?:annual |latest )?report\b"
+    r"|\b(?:in|during|within|for|over) the (?:last |reporting |current )?(?:fiscal )?(?:reporting )?period\b"
+    r"|\bwhat (?:is|was|are|were) the value of\b|\b(?:at )?(?:year[- ]end|end[- ]of[- ]year)\b"
+    r"|根据(?:年报|年度报告|报告|材料|文件)[,，]?|(?:在)?报告期(?:内|末)?"
+)
+# Units, abbreviations, explanations: what a question puts in brackets may be said, and need not.
+BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
+CURRENCY = re.compile(
+    r"\b(?:in|into) (USD|AUD|CAD|EUR|GBP|CNY|RMB|HKD|JPY|CHF|SGD|INR|KRW|TWD|NZD"
+    r"|(?:(?:US|U\.S\.|Australian|Canadian|Hong Kong) )?dollars|euros?|pounds sterling|yuan|yen)\b"
+    r"|多少(美元|港元|港币|欧元|英镑|日元|澳元|加元)"
+)
+WANTS_DATE = re.compile(r"(?ai)\bwhen\b|\bwhat (?:date|day|year)\b|何时|什么时候|哪一?[天年]|日期|几[号月]")
+WANTS_PERCENT = re.compile(r"(?ai)percent|%|\b(?:rate|ratio|share|margin)\b|比例|占比|百分|率")
+WANTS_FIGURE = re.compile(
+    r"(?ai)\bhow (?:many|much|long|often|far|large|big|old)\b|\b(?:number|amount|total|value"
+    r"|price|cost|salary|quantity|maximum|minimum|average|spending)\b|\bhow soon\b"
+    r"|\bwhat (?:is|are|was|were)\b.*\b(?:revenues?|sales|income|profits?|expenses?|earnings|assets|liabilities"
+    r"|debts?|equity|cash|dividends?|tax(?:es)?|limit|allowance|fee|budget|margins?|charges?|headcount|period"
+    r"|deadline|expenditures?)\b"
+    r"|多少|几|多久|多长|多大|金额|总额|数量|上限|下限|标准|利润是|收入是"
+)
+# Money, and not what is counted in days, people or pieces: then the question itself says so.
+WANTS_AMOUNT = re.compile(
+    r"(?ai)\b(?:revenues?|sales|turnover|income|profits?|costs?|expenses?|assets|liabilities|debts?|equity|cash"
+    r"|deposits|expenditures?|spending|earnings|prices?|fees?|salary|salaries)\b"
+    r"|收入|利润|资产|负债|金额|费用|成本|价格|多少钱|存款|营收"
+)
+COUNTS = re.compile(
+    r"(?ai)\bhow (?:many|long|often|soon|old)\b|\bnumber of\b|多少[天日个人名家项次年月]|几|多久|多长|何时|什么时候"
+)
+YES_NO = re.compile(
+    r"(?ai)^\s*(?:(?:for|in|according)[^,]*,\s*)?"
+    r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b|是否|有没有|吗[？?]?\s*$"
+)
+NAMES = re.compile(
+    r"(?ai)^\s*(?:which|who|what are the (?:names|titles)|what (?:new )?(?:products|positions)|list|name)\b|哪些|谁"
+)
+GROWTH = re.compile(
+    r"(?ai)\bhow (?:much|fast|far|strongly) (?:did|has|have|does) .*"
+    r"\b(?:grow|grown|increased?|rise|risen|declined?|fall|drop|decreased?|changed?)\b"
+    r"|\b(?:growth|growth rate|year[- ]over[- ]year|yoy)\b|\bpercentage (?:change|increase|decrease)\b"
+    r"|(?:同比|环比|增长|增加|下降|减少|上升)了?(?:多少|几)|增长率|增速|同比增长|增幅"
+)
+GROWTH_WORDS = frozenset(
+    "grow grown grew growth increas rise risen declin fall drop decreas chang rate fast strong yoy"
+    " 同比 环比 增长 增加 下降 减少 上升 增长率 增速 增幅 比".split()
+)
+EXPLAINS = re.compile(
+    r"(?ai)^\s*(?:why\b|how (?:is|are|was|were|do|does|did)\b|what (?:does|do|did|caused|impacted|affected)\b"
+    r"|(?:what|where)\b.*\b(?:reasons?|defined|consist|included?|meant|mean|determined|calculated|classified"
+    r"|based on)\b)|为什么|原因|如何|怎么|怎样"
+)
+WHICH_PERIOD = re.compile(
+    r"(?ai)\b(?:which|what) (?:fiscal )?(?:years?|periods?|quarters?)\b|哪一?(?:些|个)?(?:年|季度)"
+)
+# What is to be computed of several figures, the most special first.
+ARITHMETIC = (
+    ("average", re.compile(r"(?ai)\baverage\b|平均")),
+    (
+        "relative",
+        re.compile(
+            r"(?ai)\bpercent(?:age)? (?:change|increase|decrease)|\bchange \(%\)"
+            r"|\bpercentage .*\b(?:change|increase|decrease)"
+        ),
+    ),
+    ("change", re.compile(r"(?ai)\b(?:change|increase|decrease|difference)\b|变化|变动|差额|增加额|减少额")),
+    ("sum", re.compile(r"(?ai)\b(?:sum|combined|altogether)\b|之和|合计")),
+)
+ARITHMETIC_WORDS = frozenset(
+    "averag chang increas decreas differ sum combin 平均 变化 变动 差额 增加额 减少额 之和 合计".split()
+)
+SUPERLATIVE = re.compile(
+    r"(?ai)\b(?:largest|biggest|highest|greatest|lowest|smallest|most expensive)\b|最[大高多低小少贵]"
+)
+LEGAL_FORM = re.compile(
+    r"(?ai)\b(?:inc|incorporated|ltd|limited|corp|corporation|plc|llc|llp|lp|gmbh|ag|nv|sa|holdings?|bancorp"
+    r"|bancshares|company|group)\b|公司|集团|银行"
+)
+# A document that is asked about by its kind, and the words of which it prints one.
+DOCUMENT_KINDS = {
+    "receipt": ("receipt", "invoice", "cash", "收据", "小票", "发票"),
+    "invoice": ("invoice", "发票"),
+    "contract": ("contract", "agreement", "合同", "协议"),
+    "收据": ("收据", "小票", "receipt", "发票"),
+    "小票": ("小票", "收据", "receipt"),
+    "发票": ("发票", "invoice"),
+    "合同": ("合同", "contract", "协议"),
+}
+DOCUMENT_KIND = re.compile(
+    r"(?ai)\b(?:of|on|in|from|under) (?:the|this|that|my|our) (receipt|invoice|contract)\b"
+    r"|(收据|小票|发票|合同)(?:上|中|里|的)"
+)

@@ -1,0 +1,108 @@
+"""The index of a process that answers while others change the ledger: what they leave there is followed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from kb_qa.answers import Filters, Found, Hit
+from kb_qa.embed import open_embedder
+from kb_qa.errors import ReindexNeededError
+from kb_qa.index_ledger import reindex_needed
+from kb_qa.ledger import Ledger
+from kb_qa.protocols import Embedder
+from kb_qa.publish import catch_up, rebuild
+from kb_qa.retrieve import Retriever
+from kb_qa.settings import Settings
+from kb_qa.vectors import ChromaStore
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 10.0  # that a question may search
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """The embedding model that the settings name. Raises InputError or EnvironmentProblemError."""
+    return open_embedder(
+        settings.embedder,
+        backend=settings.embedder_backend,
+        precision=settings.embedder_precision,
+        models=settings.models,
+    )
+
+
+@dataclass(slots=True)
+class LiveIndex:
+    """Retrieves from the index as it is now; `refresh` is for one thread at a time, under the index lock.
+
+    A model and its index are replaced together, in one assignment: no question meets the index of another model.
+    """
+
+    settings: Settings
+    ledger: Ledger
+    store: ChromaStore
+    retriever: Retriever
+    open_model: Callable[[Settings], Embedder] = embedder_of
+    told: Callable[[str], None] = lambda reason: None  # what is waited for, where the index has to be rebuilt
+    _before: tuple[ChromaStore, float] | None = None  # what was replaced, and when: questions may still be asked of it
+    _refused: tuple[str, int] | None = None  # the model that could not be opened here
+
+    def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
+        return self.retriever.retrieve(question, k=k, filters=filters)
+
+    def find(self, question: str, *, k: int, filters: Filters = Filters()) -> Found:
+        return self.retriever.find(question, k=k, filters=filters)
+
+    def refresh(self) -> int:
+        """How many versions became visible. Cheap where there is nothing to do, so that it can be asked every second.
+
+        Where the ledger's model changed or its index is unsealed (`kb-qa reindex`), a new index is filled while the old
+        one answers, and takes its place. Where the new model cannot be opened here, the error is raised once: the old
+        index goes on, and nothing is published.
+        """
+        known = self.ledger.embedder()
+        if known is not None and known == self._refused:
+            return 0
+        if self._before is not None:
+            self._settle(*self._before)
+        elif known is not None and known != self._own_model():
+            self._replace(self._adopted(known))
+        elif known is not None and not self.ledger.index_seal():
+            self._replace(self.retriever.embedder)
+        if self.ledger.versions_in("indexing") or self.ledger.versions_in("deleting") or self.ledger.tombstones():
+            return catch_up(self.ledger, self.store, self.told)
+        return 0
+
+    def _adopted(self, known: tuple[str, int]) -> Embedder:
+        """The model that the ledger was brought to, by the settings that `kb-qa reindex` ran with."""
+        spec = self.ledger.embedder_spec()
+        self._refused = known
+        if len(spec) != 3:
+            raise ReindexNeededError(reindex_needed(known, self._own_model()))
+        settings = replace(self.settings, embedder=spec[0], embedder_backend=spec[1], embedder_precision=spec[2])
+        embedder = self.open_model(settings)
+        if (embedder.id, embedder.dimension) != known:
+            raise ReindexNeededError(reindex_needed(known, (embedder.id, embedder.dimension)))
+        self._refused = None
+        log.warning("the index changes to the model %s; set KB_QA_EMBEDDER=%s before the next start", known[0], spec[0])
+        return embedder
+
+    def _replace(self, embedder: Embedder) -> None:
+        made = self.store.successor(embedder.dimension)
+        rebuild(self.ledger, made)
+        self._before = (self.store, time.monotonic())
+        self.store = made
+        self.retriever = replace(self.retriever, embedder=embedder, vectors=made)
+        log.info("a new index answers, with the model %s", embedder.id)
+
+    def _settle(self, before: ChromaStore, since: float) -> None:
+        """The replaced index goes once no question can be under way in it."""
+        if time.monotonic() - since >= GRACE_SECONDS:
+            self.store.take_place(before, self.retriever.embedder.id)
+            self.ledger.seal_index(self.store.fingerprint())
+            self._before = None
+
+    def _own_model(self) -> tuple[str, int]:
+        return self.retriever.embedder.id, self.retriever.embedder.dimension

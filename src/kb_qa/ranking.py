@@ -1,0 +1,284 @@
+"""Which candidates answer a question best: a weighted sum of a few features, each 0..1 and each the more the better.
+
+The weights are rounded ones of a regression (softmax over the candidates of a question) on 834 questions about tables
+and paragraphs of reports, and 140 made from the rows of tables in seven reports. Some are judged, not fitted, because
+such questions hardly need them: `document` outweighs most other evidence, as a reader expects who names a company;
+`other`, `place` and `phrase` count where a question gives cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb_qa.asked.reading import Asked
+from kb_qa.elements import ElementType
+from kb_qa.sketch import BLOCK, LABEL, Codes, code
+from kb_qa.terms import inverse_frequency, terms
+
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+FEATURES = ("dense", "lexical", "other", "coverage", "label", "order", "years", "document", "place", "phrase", "parent")
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "dense": 2.0,  # similarity, between the farthest and the nearest candidate
+        "lexical": 1.0,  # BM25 of the question's words, of the best
+        "other": 0.5,  # … of its other words: synonyms, the other language
+        "coverage": 3.2,  # share of the question that one block says with its headers
+        "label": 5.0,  # how well a row's label, or a heading, is what is asked for
+        "order": 5.5,  # words of the question beside each other as in it
+        "years": 1.0,
+        "document": 8.0,  # the question names the document or what it is about
+        "place": 3.0,  # the page or kind of element that it names
+        "phrase": 3.0,  # what it quotes, word for word
+        "parent": 0.9,  # share of the question that the document's candidates say together
+    }
+)
+# Another name of a thing counts a little less than the one that the question uses.
+OTHER_NAME = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk as ranking sees it. `codes` are its sketch; `page` counts from 1."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    element_type: ElementType
+    pages: tuple[int, ...]
+    codes: Codes
+    origin: str = "text-layer"
+
+
+def score(features: Numbers) -> Numbers:
+    """One number a row of `features_of`; higher is better."""
+    scores: Numbers = features @ np.array([WEIGHTS[name] for name in FEATURES])
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`matrix` has the shape (candidates, features). `support` is how much of the question each candidate says, where
+    words that no candidate says weigh most: 0..1, comparable between questions.
+    """
+
+    matrix: Numbers
+    support: Numbers
+
+
+def features_of(
+    asked: Asked,
+    candidates: Sequence[Candidate],
+    found: Mapping[str, Mapping[str, float]],
+    documents: Mapping[str, float] = MappingProxyType({}),
+) -> Features:
+    """`found` maps `dense`, `lexical` and `other` to scores by chunk id.
+
+    `documents` says how surely the question is about a document, by its id, 0..1.
+    """
+    about = np.array([documents.get(each.document_id, 0.0) for each in candidates])
+    texts = _Texts(asked, candidates)
+    columns = {
+        "dense": _spread([found.get("dense", {}).get(each.id) for each in candidates]),
+        "lexical": _of_best([found.get("lexical", {}).get(each.id, 0.0) for each in candidates]),
+        "other": _of_best([found.get("other", {}).get(each.id, 0.0) for each in candidates]),
+        "document": about,
+        "place": np.array([_place(asked, each) for each in candidates]),
+        **texts.features(about),
+    }
+    return Features(np.stack([columns[name] for name in FEATURES], axis=1), texts.support)
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The question's codes, a column each: its own terms first, then those of other names."""
+
+    codes: list[int] = field(default_factory=list)
+
+    def add(self, terms: Sequence[str]) -> list[int]:
+        places = []
+        for number in map(code, terms):
+            if number not in self.codes:
+                self.codes.append(number)
+            places.append(self.codes.index(number))
+        return places
+
+
+class _Texts:
+    """The candidates' sketches against one question. A segment is a chunk's prefix or one of its blocks."""
+
+    def __init__(self, asked: Asked, candidates: Sequence[Candidate]) -> None:
+        self._candidates = candidates
+        self.support = np.zeros(len(candidates))  # known once the features are
+        columns = _Columns()
+        self._own = columns.add(asked.terms)
+        self._distinct = len(columns.codes)
+        self._years = columns.add(asked.years)
+        self._concepts = [
+            (sorted({*columns.add(each.own)}), [sorted({*columns.add(other)}) for other in each.others if other])
+            for each in asked.concepts
+        ]
+        self._names = sorted({*columns.add([term for name in asked.names for term in terms(name.text)])})
+        self._phrases = [columns.add(phrase) for phrase in asked.phrases]
+        lengths = [len(each.codes) for each in candidates]
+        self._flat: Codes = np.concatenate([each.codes for each in candidates] or [np.zeros(0, np.uint32)])
+        self._segment = np.cumsum(self._flat == BLOCK) - 1
+        self._count = int(self._segment[-1]) + 1 if len(self._flat) else 0
+        self._chunk = np.zeros(self._count, np.int64)
+        self._chunk[self._segment] = np.repeat(np.arange(len(candidates)), lengths)
+        self._column = _placed(self._flat, columns.codes)
+        self._width = len(columns.codes)
+
+    def features(self, about: Numbers) -> Mapping[str, Numbers]:
+        """`about` says for each candidate how surely the question names its document."""
+        count = len(self._candidates)
+        names = ("coverage", "label", "order", "years", "phrase", "parent")
+        if not self._count or not self._own:
+            return {name: np.zeros(count) for name in names}
+        held = self._held()
+        heads = np.zeros((count, self._width), bool)
+        prefix = np.flatnonzero(np.diff(self._chunk, prepend=-1))
+        heads[self._chunk[prefix]] = held[prefix]
+        full = held | heads[self._chunk]
+        said = self._said(full)
+        # A document names its company once, perhaps on its cover alone, and is about it throughout.
+        called = [column for column in self._names if column < self._distinct]
+        said[:, called] = np.maximum(said[:, called], about[self._chunk, None])
+        together, document = self._together(said)
+        said[:, called] = np.maximum(said[:, called], together[document[self._chunk]][:, called])
+        weights = self._weights(said)
+        self.support = self._best(said @ self._weights(said, missing=True))
+        shares = said @ weights
+        tie = 0.02 * held[:, : self._distinct].sum(1) / np.maximum(np.bincount(self._segment, minlength=self._count), 1)
+        return {
+            "coverage": self._best(shares + np.minimum(tie, 0.02)),
+            "label": self._labels(weights),
+            "order": self._order(weights),
+            "years": self._best(full[:, self._years].mean(1)) if self._years else np.zeros(count),
+            "phrase": self._phrase(),
+            "parent": (together @ weights)[document],
+        }
+
+    def _held(self) -> Flags:
+        held = np.zeros((self._count, self._width), bool)
+        hits = self._column >= 0
+        held[self._segment[hits], self._column[hits]] = True
+        return held
+
+    def _said(self, held: Flags) -> Numbers:
+        """How much of each own term a segment says, by itself or by another name of the thing it belongs to."""
+        said = held[:, : self._distinct].astype(float)
+        for own, others in self._concepts:
+            if others:
+                named = np.any([held[:, columns].all(1) for columns in others], axis=0)
+                said[:, own] = np.maximum(said[:, own], OTHER_NAME * named[:, None])
+        return said
+
+    def _weights(self, said: Numbers, *, missing: bool = False) -> Numbers:
+        """Shares of the question by own term: rare ones among the candidates weigh more; those that none says weigh
+        nothing, unless the `missing` are wanted: then they weigh most.
+        """
+        count = len(self._candidates)
+        in_chunks = np.zeros((count, self._distinct))
+        np.maximum.at(in_chunks, self._chunk, said)
+        frequency = (in_chunks > 0).sum(0)
+        weights = np.array([inverse_frequency(int(each), count) if each or missing else 0.0 for each in frequency])
+        total = weights.sum()
+        return weights / total if total else weights
+
+    def _best(self, by_segment: Numbers) -> Numbers:
+        best = np.zeros(len(self._candidates))
+        np.maximum.at(best, self._chunk, by_segment)
+        return best
+
+    def _labels(self, weights: Numbers) -> Numbers:
+        """How much of a row's first cell is asked for, times how much of the question it is; the best row's."""
+        marks = np.flatnonzero(self._flat == LABEL)
+        if not len(marks):
+            return np.zeros(len(self._candidates))
+        ends = np.zeros(self._count, np.int64)
+        ends[self._segment[marks]] = marks
+        positions = np.arange(len(self._flat))
+        inside = (positions < ends[self._segment]) & (self._flat > LABEL)
+        sizes = np.bincount(self._segment[inside], minlength=self._count)
+        hits = inside & (self._column >= 0)
+        held = np.zeros((self._count, self._width), bool)
+        held[self._segment[hits], self._column[hits]] = True
+        counted = np.bincount(self._segment[hits], minlength=self._count)
+        asked = self._said(held) @ weights
+        return self._best(np.sqrt(np.minimum(counted / np.maximum(sizes, 1), 1.0) * asked))
+
+    def _order(self, weights: Numbers) -> Numbers:
+        """How much of the question stands in one segment as pairs of neighbours; a pair weighs what its words do."""
+        table = np.zeros((self._width, self._width))
+        for left, right in zip(self._own, self._own[1:], strict=False):
+            table[left, right] = weights[left] + weights[right]
+        total = table.sum()
+        first, second = self._column[:-1], self._column[1:]
+        near = np.flatnonzero((first >= 0) & (second >= 0))
+        near = near[table[first[near], second[near]] > 0]
+        if not total or not len(near):
+            return np.zeros(len(self._candidates))
+        keys = np.unique(np.stack([self._segment[near], first[near], second[near]], axis=1), axis=0)
+        gained = np.bincount(keys[:, 0], weights=table[keys[:, 1], keys[:, 2]], minlength=self._count)
+        return self._best(gained / total)
+
+    def _phrase(self) -> Numbers:
+        """The share of the quoted phrases that stand in the chunk word for word."""
+        found = np.zeros(len(self._candidates))
+        for phrase in self._phrases:
+            here = np.ones(max(len(self._flat) - len(phrase) + 1, 0), bool)
+            for offset, column in enumerate(phrase):
+                here &= self._column[offset : offset + len(here)] == column
+            holds = np.zeros(len(self._candidates), bool)
+            holds[self._chunk[self._segment[: len(here)][here]]] = True
+            found += holds
+        return found / max(len(self._phrases), 1)
+
+    def _together(self, said: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
+        """What all candidates of each document say, and each candidate's document as a row of it."""
+        ids = [each.document_id for each in self._candidates]
+        numbers = {document_id: number for number, document_id in enumerate(dict.fromkeys(ids))}
+        document = np.array([numbers[document_id] for document_id in ids])
+        together = np.zeros((len(numbers), self._distinct))
+        np.maximum.at(together, document[self._chunk], said)
+        return together, document
+
+
+def _placed(flat: Codes, codes: Sequence[int]) -> NDArray[np.int64]:
+    """For each code of the texts its column in the question, -1 where it has none."""
+    if not codes or not len(flat):
+        return np.full(len(flat), -1, np.int64)
+    order = np.argsort(np.array(codes, np.uint32), kind="stable")
+    sorted_codes = np.array(codes, np.uint32)[order]
+    places = np.minimum(np.searchsorted(sorted_codes, flat), len(codes) - 1)
+    return np.where(sorted_codes[places] == flat, order[places], -1)
+
+
+def _spread(values: Sequence[float | None]) -> Numbers:
+    """Between the lowest known value (0, and where none is known) and the highest (1)."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return np.zeros(len(values))
+    low, high = min(known), max(known)
+    width = max(high - low, 1e-6)
+    return np.array([0.0 if value is None else (value - low) / width for value in values])
+
+
+def _of_best(values: Sequence[float]) -> Numbers:
+    best = max(values, default=0.0)
+    return np.array([value / best if best > 0 else 0.0 for value in values])
+
+
+def _place(asked: Asked, candidate: Candidate) -> float:
+    """1 on a page that the question names, half that for its kind of element alone."""
+    places = asked.places
+    on_page = bool(places.pages.intersection(candidate.pages))
+    of_kind = candidate.element_type in places.element_types
+    return 0.75 * on_page + 0.25 * of_kind

@@ -1,0 +1,157 @@
+"""What the routes answer with, as `/openapi.json` describes it. Fields may be added; none of these goes.
+
+The routes build their JSON themselves; a test holds them to these models.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from kb_qa.answers import EventName
+
+Box = tuple[float, float, float, float]
+
+
+class Problem(BaseModel):
+    """What is wrong, for programs and for people; the service's log has more under the request's id."""
+
+    code: str
+    message: str
+    request_id: str
+
+
+class Alive(BaseModel):
+    status: Literal["ok"]
+
+
+class Ready(BaseModel):
+    status: Literal["ready"]
+    documents: int = Field(description="that can be asked")
+
+
+class NotReady(BaseModel):
+    status: Literal["not ready"]
+    reason: str
+
+
+class Session(BaseModel):
+    key_needed: bool
+    signed_in: bool
+    name: str | None = Field(description="of the key")
+    scopes: list[str]
+
+
+class Document(BaseModel):
+    document_id: str = Field(description="SHA-256 of its bytes")
+    names: list[str]
+    state: str
+    pages: int
+    chunks: int
+    parser: str
+    flags: list[str]
+    reason: str = Field(description="why it is not ready")
+    code: str
+    size: int
+    file_url: str
+
+
+class Documents(BaseModel):
+    documents: list[Document]
+
+
+class Region(BaseModel):
+    page: int
+    bbox: Box | None = Field(description="points from the top left of the page as displayed")
+
+
+class Hit(BaseModel):
+    rank: int
+    document: str
+    document_id: str
+    page: int | None
+    element_type: str
+    section: list[str]
+    regions: list[Region]
+    text: str
+    score: float
+
+
+class Hits(BaseModel):
+    hits: list[Hit]
+
+
+class Event(BaseModel):
+    """The same as in the stream of `POST /v1/ask`."""
+
+    id: int
+    event: str
+    data: dict[str, Any]
+
+
+class StreamedEvent(BaseModel):
+    """One event of a `text/event-stream`; comments, which keep a connection open, stand between them."""
+
+    id: str = Field(pattern="^[0-9]+$")
+    event: EventName
+    data: str = Field(json_schema_extra={"contentMediaType": "application/json"})
+
+
+class Answer(BaseModel):
+    id: str
+    question: str
+    text: str
+    complete: bool
+    outcome: dict[str, Any] = Field(description="what the guard says of every figure")
+    events: list[Event]
+
+
+class CitedRegion(BaseModel):
+    page_number: int | None
+    box: Box | None = Field(description="shares (0..1) of the displayed page")
+    rects: list[Box]
+    quads: list[list[float]]
+    region_url: str | None
+    page_url: str | None
+
+
+class ExportedCitation(CitedRegion):
+    n: int
+    number: int
+    claim: str
+    cited_text: str
+    found: bool
+    level: str
+    label: str
+    document: str
+    document_id: str
+    regions: list[CitedRegion]
+
+
+class ExportedCitations(BaseModel):
+    answer_id: str
+    citations: list[ExportedCitation]
+
+
+class Decision(BaseModel):
+    decision: str
+    note: str
+
+
+class Figures(BaseModel):
+    answer_id: str
+    figures: list[dict[str, Any]]
+
+
+class FigurePlaces(BaseModel):
+    answer_id: str
+    n: int
+    figure: dict[str, Any]
+    conflict: bool
+    places: list[dict[str, Any]]
+    decision: Decision | None
+
+
+class Decisions(BaseModel):
+    decisions: list[Decision]

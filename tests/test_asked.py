@@ -1,0 +1,98 @@
+"""A question is read without a model: what it is about, in which document, period and place, and in other words."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb_qa.asked.concepts import concept_book
+from kb_qa.asked.naming import DocumentNames
+from kb_qa.asked.places import Places, places_in
+from kb_qa.asked.reading import Asked, read_question
+from kb_qa.guardrails.labels import DEFAULT_ALIASES, tokens
+from kb_qa.protocols import Identity
+
+
+def read(question: str) -> Asked:
+    return read_question(question, concept_book())
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param("What does page 12 say?", Places(pages=frozenset({12})), id="page"),
+        pytest.param("see pp. 3-5", Places(pages=frozenset({3, 4, 5})), id="pages"),
+        pytest.param("第5页讲了什么？", Places(pages=frozenset({5})), id="页"),
+        pytest.param("What is in Table 3?", Places(frozenset(), frozenset({"table"}), ("table 3",)), id="table"),
+        pytest.param("What does Fig. 2.1 show?", Places(frozenset(), frozenset({"image"}), ("figure 2.1",)), id="fig"),
+        pytest.param("图2说明了什么", Places(frozenset(), frozenset({"image"}), ("图2",)), id="图"),
+        pytest.param("Which value is in the chart?", Places(element_types=frozenset({"image"})), id="chart"),
+        pytest.param("Who figures as chair at table?", Places(), id="neither"),
+        pytest.param("How many pages has the report?", Places(), id="no number"),
+    ],
+)
+def test_where_a_question_says_to_look(question: str, expected: Places) -> None:
+    """Pages, kinds of element and numbered captions, in both languages."""
+    assert places_in(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What was net revenue in 2023?", ["turnov", "营业", "收入", "2023"]),
+        ("归属于上市公司股东的净利润是多少？", ["归母", "net", "incom", "sharehold"]),
+        ("资本开支是多少？", ["capex", "expenditur", "purchas"]),
+        ("How many days of annual leave do I get?", ["年假", "vacat"]),
+    ],
+)
+def test_a_question_in_other_words(question: str, wanted: list[str]) -> None:
+    """Synonyms and the other language, with the rest of the question."""
+    assert set(wanted) <= set(read(question).other_terms)
+
+
+def test_a_longer_name_goes_before_those_inside_it() -> None:
+    """`dividend per share` is no question about dividends; 净利润 no part of a longer Chinese name."""
+    assert [concept.said for concept in read("What was the dividend per share?").concepts] == ["dividend per share"]
+    found = [concept.said for concept in read("归属于上市公司股东的净利润").concepts]
+    assert found == ["归属于上市公司股东的净利润"]
+
+
+def test_the_guard_knows_nothing_of_the_wider_table() -> None:
+    """What is one thing for finding (`net sales`, `turnover`) is not for judging a figure."""
+    assert tokens("net sales", DEFAULT_ALIASES).isdisjoint(tokens("turnover", DEFAULT_ALIASES))
+
+
+def test_asides_are_no_part_of_what_is_asked() -> None:
+    """What is said of the answer's form, or of the report at large, is left out of the search."""
+    asked = read(
+        "According to the annual report, what was the gross margin of Acme Corp. in FY22?"
+        " If there is none, return 'N/A'."
+    )
+    assert asked.core == "what was the gross margin of Acme Corp. in FY22?"
+    assert asked.years == ("2022",)
+    assert "Acme" not in asked.about
+
+
+IDENTITIES = [
+    Identity("sonic", ("682de8e45fd9688f3452bc0e18257132a8f3cff6.pdf",), "", ("SONIC AUTOMOTIVE, INC.", "FORM 10-K")),
+    Identity("policy", ("travel-policy.docx",), "Travel policy"),
+    Identity("hb", ("hb.md",), "员工手册"),
+    Identity("albany", ("da66.pdf",), "", ("Albany International Corp", "FORM 10-K")),
+    Identity("twin", ("a.pdf",), "", ("Sonic Foundry, Inc.", "FORM 10-K")),
+    Identity("other", ("b.pdf",), "", ("FORM 10-K",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        pytest.param("What was the revenue of Sonic Automotive, Inc. in 2022?", {"sonic"}, id="company"),
+        pytest.param("What does the travel policy say about hotels?", {"policy"}, id="file name"),
+        pytest.param("员工手册里年假几天？", {"hb"}, id="title"),
+        pytest.param("Which Form 10-K names a CFO?", set(), id="what most are called"),
+        pytest.param("What was the revenue of Globex Ltd.?", set(), id="nobody"),
+    ],
+)
+def test_documents_that_a_question_names(question: str, named: set[str]) -> None:
+    """By their files, titles and the companies they are of; a word that most share names none."""
+    found = DocumentNames({each.document_id: each for each in IDENTITIES}).named_by(read(question))
+    assert {each for each, sure in found.items() if sure > 0.9} == named

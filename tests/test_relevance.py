@@ -1,0 +1,138 @@
+"""Whether a block answers a question: the right thing, currency, time and teller."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb_qa.answers import Context, Hit, Material, Question
+from kb_qa.elements import Block, Chunk
+from kb_qa.models.extractive import ExtractiveModel
+
+PREFIX = "Acme Ltd annual report"
+UNIT = "(in millions)"
+
+
+def row(label: str, *cells: str, years: tuple[str, ...] = ("2024", "2023"), unit: str = UNIT) -> str:
+    return " | ".join(
+        [label, *(f"{year}：{cell}" for year, cell in zip(years, cells, strict=False)), *filter(None, (unit,))]
+    )
+
+
+def chosen(question: str, *said: str, prefix: str = PREFIX, called: str = "") -> list[str]:
+    """The blocks that are quoted, of one document with these blocks (rows are labelled)."""
+    blocks = []
+    for index, text in enumerate(said):
+        printed = " | ".join(part.rpartition("：")[2] for part in text.split(" | ") if part != UNIT)
+        blocks.append(Block(f"b{index}", "e", printed, 0, len(printed), labelled=text))
+    chunk = Chunk("c", "d", 1, "a.pdf", 0, tuple(blocks), "table", "Table", prefix=f"{prefix}\n{UNIT}")
+    material = Material(1, Hit(chunk, {"fused": 1.0}), "a.pdf")
+    context = Context((material,), "", "", called={"d": (called,)} if called else {})
+    return [each.block.labelled for each in ExtractiveModel().choose(Question(question, "en"), context)]
+
+
+REVENUE = row("Net sales", "$ 8,412", "$ 7,650")
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("What was net revenue in 2024?", "Net sales"),
+        ("What was the net profit in 2024?", "Net income"),
+        ("What is the Cash flow from operations?", "Net cash provided by (used in) operating activities"),
+    ],
+)
+def test_a_row_under_another_name_of_the_same_thing(question: str, label: str) -> None:
+    """A report says net sales where it is asked for revenue."""
+    right = row(label, "853", "651")
+    assert chosen(question, row("Gross profit", "3,365", "2,907"), right) == [right]
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("What was revenue in 2024?", "Cost of revenue"),
+        ("What was revenue?", "Deferred revenue"),
+        ("What were total deposits at year-end?", "Total assets"),
+        ("What was the gross margin (%)?", "Gross profit"),
+        ("What was the number of patents?", "Patent costs"),
+    ],
+)
+def test_a_row_of_another_thing_is_no_answer(question: str, label: str) -> None:
+    """A label says a thing in full, and nothing besides."""
+    assert chosen(question, row(label, "853", "651")) == []
+
+
+@pytest.mark.parametrize(
+    ("currency", "figures", "answered"),
+    [
+        ("USD", "$ 8,412", True),
+        ("AUD", "$ 8,412", False),
+        ("AUD", "A$ 8,412", True),
+        ("USD", "A$ 8,412", False),
+        ("USD", "€ 8,412", False),
+        ("EUR", "€ 8,412", True),
+        ("USD", "8,412", False),
+    ],
+)
+def test_the_currency_that_is_asked_for(currency: str, figures: str, answered: bool) -> None:
+    """A sign that others share is a US dollar where nothing else is named; it is no other."""
+    assert bool(chosen(f"What was net revenue in {currency}?", row("Net sales", figures, "1"))) is answered
+
+
+def test_a_parents_own_statements_are_passed_by() -> None:
+    """Their rows are those of the group only where nothing says whose they are."""
+    rows = (row("Net income", "853", "651"), row("Equity in undistributed income of subsidiary", "5", "6"))
+    assert chosen("What was net income?", *rows) == []
+    assert chosen("What was net income?", rows[0], prefix="Parent company only") == []
+    assert chosen("What was net income?", rows[0]) == [rows[0]]
+
+
+def test_rows_of_earlier_periods_than_the_report() -> None:
+    """Without a period in the question, the last one is meant."""
+    old = row("Net income", "853", years=("Year ended December 31, 2021",))
+    new = row("Staff", "853", "651", years=("Year ended December 31, 2023", "Year ended December 31, 2022"))
+    assert chosen("What was net income?", old, new, new) == []
+    assert chosen("What was net income in 2021?", old, new, new) == [old]
+
+
+def test_a_sentence_of_another_year() -> None:
+    """The report's own year is not what a sentence tells of that names another."""
+    said = "We expect capital expenditure of $310 million in 2025."
+    assert chosen("What was capital expenditure in 2024?", said, prefix="Annual Report 2024") == []
+    assert chosen("What was capital expenditure in 2025?", said, prefix="Annual Report 2024") == [said]
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "answered"),
+    [
+        ("Did Acme Ltd announce a share buyback?", "The board approved a share repurchase program.", True),
+        ("Did Acme Ltd announce a share buyback?", "We may repurchase shares under a program.", False),
+        ("Did Acme Ltd announce a share buyback?", "No share repurchase program was approved.", False),
+        ("Did Acme Ltd mention any acquisitions?", "In 2022 we completed the acquisition of Globex.", True),
+        ("Did Acme Ltd mention any acquisitions?", "A joint venture closed on the acquisition of a house.", False),
+        ("Did Acme Ltd mention any acquisitions?", row("Acquisitions", "48", "22"), False),
+    ],
+)
+def test_whether_something_happened(question: str, said: str, answered: bool) -> None:
+    """Only a sentence that says it did, of the one who reports."""
+    assert bool(chosen(question, said)) is answered
+
+
+def test_a_superlative_is_said_by_the_document() -> None:
+    """Nothing shows that a figure is the largest but a text that says so."""
+    question = "What was the largest spending on executive compensation?"
+    assert chosen(question, row("Executive compensation spending", "5", "4")) == []
+
+
+def test_a_price_is_no_number_of_days() -> None:
+    """A question for an amount is not answered by other figures."""
+    assert (
+        chosen("What is the price of a yearly plan?", "You can return a yearly plan within 14 days at its price.") == []
+    )
+
+
+def test_the_name_may_stand_on_the_cover_alone() -> None:
+    """What the document is called names its company."""
+    sales = row("Net sales", "8,412", "7,650")
+    assert chosen("What were net sales of Globex?", sales) == []
+    assert chosen("What were net sales of Globex?", sales, called="Globex annual report") == [sales]
