@@ -32,7 +32,7 @@ app = create_app(ScriptedKnowledgeBase([start, float(sys.argv[2]), *rest]), Coun
 config = uvicorn.Config(app, port=int(sys.argv[1]), log_config=None, timeout_graceful_shutdown=server.SHUTDOWN_SECONDS)
 parts = app.state.parts
 server.end_quietly()
-FinishingServer(config, parts.shutdown, parts.open_answers).run()
+FinishingServer(config, parts.operations.shutdown, parts.open_answers).run()
 """
 
 

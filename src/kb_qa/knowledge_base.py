@@ -186,11 +186,11 @@ class KnowledgeBase:
     async def _save(self, transcript: Transcript, conversation: Conversation) -> None:
         """An answer that cannot be stored, since the disk is full, was given all the same."""
         kept = transcript.answer_id, transcript.question.own_words, transcript.events
-        with self.stages.timed("save"):
-            try:
+        try:
+            with self.stages.timed("save"):
                 await asyncio.to_thread(self.library.save_answer, *kept)
-            except EnvironmentProblemError as error:
-                log.warning("answer %s could not be stored: %s", transcript.answer_id, error)
+        except EnvironmentProblemError as error:
+            log.warning("answer %s could not be stored: %s", transcript.answer_id, error)
         await conversation.remember(transcript)
 
     def _require_documents(self) -> None:
