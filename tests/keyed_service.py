@@ -19,7 +19,7 @@ from kb_qa.service import create_app
 from kb_qa.service.parts import Operations
 from kb_qa.settings import Settings
 from kb_qa.testing.serving import serving
-from tests.scripted_service import CountingRenderer, ScriptedKnowledgeBase
+from tests.scripted_service import CountingRenderer, ScriptedKnowledgeBase, scripted_intake
 
 SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")
 
@@ -58,7 +58,14 @@ def keyed_service(knowledge_base: Any = None, *, made: bool = True, **settings: 
             audit = AuditLog(folder / "audit", megabytes=1, files=1)
             counters = Counters()
             operations = Operations(keys, audit)
-            app = create_app(knowledge_base, CountingRenderer(), given, counters=counters, operations=operations)  # type: ignore[arg-type]
+            app = create_app(
+                knowledge_base,
+                CountingRenderer(),  # type: ignore[arg-type]
+                given,
+                counters=counters,
+                operations=operations,
+                intake=scripted_intake(folder, knowledge_base.library),
+            )
             with serving(app, log_config=None) as base, httpx.Client(base_url=base, timeout=10) as client:
                 yield Keyed(client, keys, secrets, folder, knowledge_base, counters)
             audit.close()

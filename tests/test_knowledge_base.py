@@ -23,6 +23,7 @@ from kb_qa.errors import EnvironmentProblemError, MissingIndexError, ModelError
 from kb_qa.geometry import Page, Quality
 from kb_qa.guardrails.policies import Policy
 from kb_qa.knowledge_base import KnowledgeBase
+from kb_qa.records import metadata_of
 from kb_qa.retrieve import Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore, ScriptedModel
 from tests.factories import DOCUMENT, make_chunk
@@ -35,7 +36,7 @@ PAY = make_chunk("P5 | 22000", source="briefing.pdf", ordinal=1, page=4, element
 def knowledge_base(*reply: ModelEvent | Exception, chunks: Sequence[Chunk] = (REVENUE, PAY)) -> KnowledgeBase:
     embedder, store = HashEmbedder(), InMemoryVectorStore()
     vectors = embedder.embed_passages([chunk.embedded_text for chunk in chunks])
-    store.upsert([chunk.id for chunk in chunks], vectors, [{"document_id": chunk.document_id} for chunk in chunks])
+    store.upsert([chunk.id for chunk in chunks], vectors, [*map(metadata_of, chunks)])
     pages = {(DOCUMENT, number): Page(number, 600, 800) for number in (1, 4)}
     library = InMemoryLibrary(all_chunks=chunks, pages=pages)
     return KnowledgeBase(Retriever(embedder, store, library), library, ScriptedModel([reply]), original=Path)

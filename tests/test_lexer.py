@@ -556,7 +556,7 @@ def test_a_chinese_numeral_with_a_unit_is_read_or_reported(numeral: str, unit: s
     """Invariant I2 for Chinese numerals, formal ones too: what has digits, a power of ten and a unit never slips by."""
     text = f"共{numeral}{unit}"
     digits, powers = set("零一二三四五六七八九〇壹贰叁肆伍陆柒捌玖两"), set("十百千拾佰仟万亿")
-    if digits.isdisjoint(numeral) or powers.isdisjoint(numeral):
+    if digits.isdisjoint(numeral) or powers.isdisjoint(numeral) or numeral == "万一":  # which says "in case"
         return
     assert any(_times_marked(text, lex(text))[1 : 1 + len(numeral)])
 
