@@ -315,7 +315,8 @@ def test_streams_of_a_key_are_limited() -> None:
     with keyed_service(knowledge_base, key_streams=1) as running:
         headers = {"Authorization": f"Bearer {running.secrets['read']}"}
         with running.client.stream("POST", "/v1/ask", json={"question": "q"}, headers=headers) as open_stream:
-            next(open_stream.iter_raw())
+            reading = open_stream.iter_raw()  # kept: the response is closed with its iterator
+            next(reading)
             refused = running.ask("POST", "/v1/ask", "read", json={"question": "q"})
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
         assert knowledge_base.closed.wait(5)
