@@ -32,10 +32,9 @@ from ingest.kinds import Kind
 from ingest.limits import Limits, took_too_long
 from ingest.page_watch import TOO_LONG
 from ingest.parse import Parse, parse_document
-from kb_qa.database import FULL, disk_error
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import CrashedParserError, KbQaError, OverrunError
-from kb_qa.logs import places
+from kb_qa.errors import FULL, CrashedParserError, KbQaError, OverrunError, disk_error
+from kb_qa.raised import places
 
 _log = logging.getLogger(__name__)
 

@@ -17,8 +17,7 @@ from typing import Any
 from ingest.pipeline import Outcome
 from ingest.writer import Task, Writer
 from kb_qa.blobs import UPLOADS
-from kb_qa.database import FULL
-from kb_qa.errors import EnvironmentProblemError, KbQaError, LockHeldError, LostLeaseError
+from kb_qa.errors import FULL, EnvironmentProblemError, KbQaError, LockHeldError, LostLeaseError
 from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock

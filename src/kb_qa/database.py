@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,13 +11,12 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from kb_qa.errors import EnvironmentProblemError, MissingIndexError
+from kb_qa.errors import EnvironmentProblemError, MissingIndexError, disk_error
 from kb_qa.failpoints import failpoint
 from kb_qa.schema import SCHEMA_VERSION, bring_up_to_date
 
 FILE_NAME = "ledger.sqlite3"
 BUSY_SECONDS = 30
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})  # no room on the disk, or none that is allowed
 
 
 def wal_is_safe(version: tuple[int, int, int]) -> bool:
@@ -141,11 +139,4 @@ def _storage_error(error: DBAPIError) -> Exception:
         return error
     problem = EnvironmentProblemError(f"{told[0]} ({error.orig})")
     problem.retryable = told[1]
-    return problem
-
-
-def disk_error(error: OSError, what: str) -> EnvironmentProblemError:
-    """A failed write of a file as an error for a reader; worth another try where the disk was full."""
-    problem = EnvironmentProblemError(f"{what} could not be written: {error.strerror or error}")
-    problem.retryable = error.errno in FULL
     return problem

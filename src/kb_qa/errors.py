@@ -41,6 +41,7 @@ KbQaError
 
 from __future__ import annotations
 
+import errno
 from typing import ClassVar
 
 
@@ -259,3 +260,14 @@ class ModelEmptyError(ModelError):
 
 class BudgetSpentError(ModelError):
     code = "budget_spent"
+
+
+# No room on the disk, or none that is allowed.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def disk_error(error: OSError, what: str) -> EnvironmentProblemError:
+    """A failed write of a file as an error for a reader; worth another try where the disk was full."""
+    problem = EnvironmentProblemError(f"{what} could not be written: {error.strerror or error}")
+    problem.retryable = error.errno in FULL
+    return problem

@@ -31,9 +31,9 @@ from kb_qa.arrows import (
 )
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
-from kb_qa.database import FULL, Database, disk_error
+from kb_qa.database import Database
 from kb_qa.elements import Chunk, ParsedDocument
-from kb_qa.errors import InputError, NotFoundError
+from kb_qa.errors import FULL, InputError, NotFoundError, disk_error
 from kb_qa.failpoints import failpoint
 from kb_qa.geometry import Page
 from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta

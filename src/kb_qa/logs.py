@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -18,6 +17,7 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from kb_qa.errors import KbQaError
+from kb_qa.raised import places
 
 # Loggers of others: their lines at INFO hold URLs, at DEBUG what is sent and received.
 QUIET = (
@@ -93,14 +93,3 @@ def told(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{name}: {error.strerror}"
     return name
-
-
-def places(error: BaseException) -> list[str]:
-    """The innermost dozen of the places that an error came through."""
-    frames = traceback.extract_tb(error.__traceback__)[-12:]
-    return [f"{_module(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
-
-
-def _module(path: str) -> str:
-    """`kb_qa/service/app.py`: where something lies on this machine is of no use in a log."""
-    return "/".join(path.replace("\\", "/").split("/")[-3:])
