@@ -197,7 +197,8 @@ def test_children_die_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     """`kill -9` of the ingest process leaves no parser behind, also not one in a loop."""
     script = tmp_path / "parent.py"
     script.write_text(_PARENT)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "TMPDIR": str(tmp_path)}
+    paths = os.pathsep.join(filter(None, sys.path))
+    environment = os.environ | {"PYTHONPATH": paths, "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],
         env=environment,
