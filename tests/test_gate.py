@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kb_qa.answers import BlockCitation, ModelEvent, ModelStop, SpanEnd, TextDelta
@@ -97,6 +97,7 @@ def test_ends_are_never_taken_back(text: str, data: st.DataObject) -> None:
 
 
 @given(st.text(alphabet="a1. 。！?\n[]“”；-|元", max_size=80))
+@example("。1.元")
 def test_units_are_those_of_the_whole_text(text: str) -> None:
     """What the gate cuts is what `split_units` cuts, blank ends aside."""
     units, rest = [], text

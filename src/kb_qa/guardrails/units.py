@@ -74,7 +74,8 @@ def _ends_unit(text: str, start: int, match: re.Match[str]) -> bool:
     word = _LAST_WORD.search(before)
     if word and (word[1].lower() in _ABBREVIATIONS or (len(word[1]) == 1 and word[1].isupper())):
         return False
-    return _ENUMERATOR.search(text[max(0, match.start() - 20) : match.start()]) is None
+    # What stands before the unit is no part of it: a gate that cut it off before sees no more of it than we do here.
+    return _ENUMERATOR.search(text[max(start, match.start() - 20) : match.start()]) is None
 
 
 def _space_follows(text: str, match: re.Match[str]) -> bool:
