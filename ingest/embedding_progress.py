@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ingest.reindex import Embedded, Reindexed, Reporting
+from ingest.reindex import Reindexed, Reporting
+from ingest.reindexing import Embedded
 
 _INDEXED_BY = {
     "command": "the index was filled",
@@ -25,6 +26,7 @@ class EmbeddingProgress:
     def __init__(self, echo: Callable[[Embedded], None] | None = None) -> None:
         self._console = Console(stderr=True, highlight=False)
         self._echo = echo
+        self._paused = ""
         columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
         self._task = self._bar.add_task("chunks", total=None)
@@ -41,16 +43,22 @@ class EmbeddingProgress:
     @property
     def reporting(self) -> Reporting:
         return Reporting(
-            total=lambda count: self._bar.update(self._task, total=count),
-            advanced=lambda count: self._bar.advance(self._task, count),
+            counted=lambda total, done: self._bar.update(self._task, total=total, completed=done),
             embedded=self._embedded,
+            paused=self._pause,
         )
+
+    def _pause(self, reason: str) -> None:
+        if reason and reason != self._paused:
+            self._console.print(f"[yellow]paused[/]      {escape(reason)}; it goes on by itself", soft_wrap=True)
+        self._paused = reason
 
     def _embedded(self, document: Embedded) -> None:
         if self._echo is not None:
             self._echo(document)
         elif document.embedded:
-            told = f"{document.embedded} of {document.chunks} chunks embedded, {document.seconds:.1f} s"
+            done = "cut anew and embedded" if document.rechunked else "embedded"
+            told = f"{document.embedded} of {document.chunks} chunks {done}, {document.seconds:.1f} s"
             self._console.print(f"{escape(', '.join(document.names))}  [dim]{told}[/]", soft_wrap=True)
 
 

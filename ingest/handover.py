@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from ingest.progress import IngestProgress
 from ingest.worker import LEASE_SECONDS, Progress, open_worker
 from kb_qa.errors import InputError, KbQaError, LockHeldError, NotFoundError, kind_of_error
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.locks import DirectoryLock, holder
+from kb_qa.protocols import Embedder
 from kb_qa.settings import Settings
 from kb_qa.wiring import wait_until_visible
 
@@ -56,11 +58,29 @@ def done_job(
     Raises LockHeldError, within two seconds, where another process writes that takes no jobs; what the job raised;
     ReindexNeededError where another model made the index.
     """
+    watched = Progress(progress.expect, lambda line: progress.report(_outcome_of(line)), progress.pause)
     with Ledger.open(settings.kb, create=True) as ledger:
-        order = _Order(settings, ledger, kind, arguments, progress)
-        order.carry_out()
+        lines, _ = carried_out(settings, ledger, kind, arguments, watched)
         wait_until_visible(settings, ledger)
-        return tuple(order.outcomes)
+        return tuple(map(_outcome_of, lines))
+
+
+def carried_out(
+    settings: Settings,
+    ledger: Ledger,
+    kind: str,
+    arguments: Mapping[str, Any],
+    watched: Progress,
+    *,
+    open_model: Callable[[Settings], Embedder] = embedder_of,
+) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, Any]]:
+    """The lines that the job settled, in order, and its last report. `open_model` is for what is done here.
+
+    Raises as `done_job` does.
+    """
+    order = _Order(settings, ledger, kind, arguments, watched, open_model)
+    order.carry_out()
+    return order.lines, ledger.jobs.get(order.job_id).report
 
 
 @dataclass(slots=True)
@@ -69,9 +89,10 @@ class _Order:
     ledger: Ledger
     kind: str
     arguments: Mapping[str, Any]
-    progress: IngestProgress
+    watched: Progress
+    open_model: Callable[[Settings], Embedder]
     job_id: int = 0  # once it is in the table
-    outcomes: list[Outcome] = field(default_factory=list)
+    lines: list[Mapping[str, Any]] = field(default_factory=list)
 
     def carry_out(self) -> None:
         while not self._is_over():
@@ -96,8 +117,9 @@ class _Order:
     def _work(self) -> None:
         """Here, under the lock. What others left in the table waits for a worker."""
         with open_worker(self.settings, self.ledger) as worker:
+            worker.writer.open_model = self.open_model
             self._enter()
-            watched = Progress(self.progress.expect, self._settle, self.progress.pause)
+            watched = replace(self.watched, settle=self._settle)
             while (job := self.ledger.jobs.claim(LEASE_SECONDS, self.job_id)) is not None:
                 try:
                     worker.work_on(job, watched)
@@ -112,20 +134,21 @@ class _Order:
         held = time.monotonic()
         while time.monotonic() - held < PATIENCE_SECONDS:
             job = self.ledger.jobs.get(self.job_id)
-            for line in self.ledger.jobs.outcomes(self.job_id, after=len(self.outcomes)):
-                self._settle(_outcome_of(line))
+            for line in self.ledger.jobs.outcomes(self.job_id, after=len(self.lines)):
+                self._settle(line)
             if job.report.get("total") is not None:
-                self.progress.expect(int(job.report["total"]))
-            self.progress.pause(str(job.report.get("paused", "")))
+                self.watched.expect(int(job.report["total"]))
+            self.watched.pause(str(job.report.get("paused", "")))
+            self.watched.said(job.report)
             if job.is_over:
                 return
             time.sleep(POLL_SECONDS)
             if holder(self.settings.kb, "ingest") is not None:
                 held = time.monotonic()
 
-    def _settle(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-        self.progress.report(outcome)
+    def _settle(self, line: Mapping[str, Any]) -> None:
+        self.lines.append(line)
+        self.watched.settle(line)
 
     def _raise_failure(self) -> None:
         told = self.ledger.jobs.get(self.job_id).report.get("error")

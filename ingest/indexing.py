@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import islice
 
 from ingest.chunk import Origin, chunk
@@ -13,11 +13,8 @@ from kb_qa.guardrails.document_facts import document_locale_of
 from kb_qa.ledger import Ledger
 from kb_qa.protocols import Embedder
 from kb_qa.sketch import sketch
+from kb_qa.version_table import CHUNKING
 
-# The version of the code between elements and what is searched: chunks, what is embedded of them, index terms. Another
-# number means that documents are cut, indexed and embedded again from the stored parse; the old version answers
-# meanwhile. `pipeline.PIPELINE` stands for the code before it.
-CHUNKING = "1"
 EMBED_BATCH = 32
 _TITLE_LETTERS = 200
 
@@ -46,16 +43,23 @@ def store_chunks(ledger: Ledger, version: int, source: str) -> None:
     )
 
 
-def embed_chunks(ledger: Ledger, embedder: Embedder, version: int, stop: Callable[[], None] = lambda: None) -> None:
+def embed_chunks(
+    ledger: Ledger,
+    embedder: Embedder,
+    version: int,
+    stop: Callable[[], None] = lambda: None,
+    advanced: Callable[[int], None] = lambda count: None,
+) -> None:
     """embedding → indexing, by length, so that a batch pads little; each batch is stored, so that a cut one goes on.
 
-    `stop` is asked before each batch, and raises to end the run there.
+    `stop` is asked before each batch, and raises to end the run there; `advanced` hears how many were stored.
     """
     waiting = iter(sorted(ledger.chunks_to_embed(version), key=lambda part: len(part.embedded_text)))
     while batch := list(islice(waiting, EMBED_BATCH)):
         stop()
         matrix = embedder.embed_passages([part.embedded_text for part in batch])
         ledger.store_vectors(version, [part.id for part in batch], matrix)
+        advanced(len(batch))
     ledger.mark(version, "indexing")
 
 
@@ -64,23 +68,6 @@ def with_own_chunks(ledger: Ledger, version: int) -> int:
     if ledger.version(version).chunking == CHUNKING:
         return version
     return ledger.revise(version, with_captions=True)
-
-
-def rechunk(ledger: Ledger, embedder: Embedder) -> Sequence[int]:
-    """Every ready version whose chunks other code made, cut, indexed and embedded anew; the new versions, to publish.
-
-    Nothing is parsed. Only under the ingest lock, and with nothing left to publish; cut anywhere, it is called again.
-    """
-    names = {record.document_id: record.names for record in ledger.documents()}
-    made = []
-    for old in ledger.versions_in("ready"):
-        version = with_own_chunks(ledger, old)
-        if version != old:
-            document_id = ledger.version(old).document_id
-            store_chunks(ledger, version, next(iter(names.get(document_id, ())), document_id))
-            embed_chunks(ledger, embedder, version)
-            made.append(version)
-    return made
 
 
 def document_title(parsed: ParsedDocument) -> str:

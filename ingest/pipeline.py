@@ -30,7 +30,7 @@ from kb_qa.version_table import VersionRecord
 _log = logging.getLogger(__name__)
 
 # The version of the code between a file's bytes and its elements. Another number means that documents are parsed again;
-# `indexing.CHUNKING` is the version of what comes after them.
+# `version_table.CHUNKING` is the version of what comes after them.
 PIPELINE = "3"
 STOP_SECONDS = 0.5  # how often a run that waits for its parsers looks whether it is to end
 SUSPECT_ATTEMPTS = 2  # ends of this process after which a document is read alone

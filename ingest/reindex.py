@@ -1,37 +1,25 @@
-"""Changes the embedding model of a knowledge base, or only fills its index anew. Nothing is parsed."""
+"""`kb-qa reindex`: its job done here, or by the worker that writes already, and the index waited for."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
-from ingest.indexing import EMBED_BATCH, rechunk
-from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder
+from ingest.handover import carried_out
+from ingest.reindexing import Embedded, arguments_of
+from ingest.worker import Progress
 from kb_qa.ledger import Ledger
 from kb_qa.live_index import embedder_of
-from kb_qa.locks import DirectoryLock
 from kb_qa.protocols import Embedder
 from kb_qa.settings import Settings
-from kb_qa.wiring import CACHE, make_visible, service_address
+from kb_qa.wiring import make_visible, service_address
 
 # Who filled the index: this command, the service that owns it, or whoever opens it next.
 IndexedBy = Literal["command", "service", "later"]
 SERVICE_SECONDS = 3600.0
 _LOOK_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """One document of the new index. `embedded` of its chunks had no vector of the model yet."""
-
-    document_id: str
-    names: tuple[str, ...]
-    chunks: int
-    embedded: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +38,14 @@ class Reindexed:
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """`total` hears once how many chunks there are to embed, `advanced` of each batch, `embedded` of each document."""
+    """`counted` hears how many chunks there are to embed and how many are, `embedded` of each document.
 
-    total: Callable[[int], None] = lambda count: None
-    advanced: Callable[[int], None] = lambda count: None
+    `paused` hears why the work waits, "" once it goes on.
+    """
+
+    counted: Callable[[int, int], None] = lambda total, done: None
     embedded: Callable[[Embedded], None] = lambda document: None
+    paused: Callable[[str], None] = lambda reason: None
 
 
 def reindex(
@@ -68,55 +59,33 @@ def reindex(
 
     Then documents whose chunks older code made are cut anew, from their stored parse.
     The old index answers until the flip. Killed before it, the vectors made so far stay, and the next run goes on.
-    With `index_only` the model stays. Raises MissingIndexError, LockHeldError where an ingest writes, and what opening
-    the model raises.
+    With `index_only` the model stays. Raises MissingIndexError, LockHeldError where an ingest writes that takes no
+    jobs, and what opening the model raises. `open_model` is for what is done here.
     """
-    with DirectoryLock(settings.kb, "ingest"), Ledger.open(settings.kb, create=False) as ledger:
-        known = ledger.embedder()
-        before = known[0] if known is not None else ""
-        if index_only or known is None:
-            ledger.seal_index("")
-            return Reindexed(before, before, (), _filled(settings, ledger))
-        model = open_model(settings)
-        with CachedEmbedder(model, settings.kb / CACHE / FILE_NAME) as embedder:
-            documents = tuple(_embedded(ledger, embedder, reporting))
-            if known == (model.id, model.dimension):
-                ledger.seal_index("")
-            else:
-                spec = (settings.embedder, settings.embedder_backend, settings.embedder_precision)
-                ledger.adopt_embedder(model.id, model.dimension, spec)
-            index = _filled(settings, ledger)
-            renewed = () if ledger.versions_in("indexing") else rechunk(ledger, embedder)
-        if renewed:
-            index = _filled(settings, ledger)
-        return Reindexed(before, model.id, documents, index, len(renewed))
+
+    def settle(line: Mapping[str, Any]) -> None:
+        reporting.embedded(Embedded.of_line(line))
+
+    def said(report: Mapping[str, Any]) -> None:
+        reporting.counted(int(report.get("chunks", 0)), int(report.get("embedded", 0)))
+
+    with Ledger.open(settings.kb, create=False) as ledger:
+        by_service = bool(service_address(settings))
+        watched = Progress(settle=settle, pause=reporting.paused, said=said)
+        given = arguments_of(settings, index_only=index_only)
+        lines, report = carried_out(settings, ledger, "reindex", given, watched, open_model=open_model)
+        documents = [Embedded.of_line(line) for line in lines]
+        embedded = tuple(document for document in documents if not document.rechunked)
+        index = _filled(settings, ledger, by_service=by_service)
+        renewed = len(documents) - len(embedded)
+        return Reindexed(str(report["before"]), str(report["embedder"]), embedded, index, renewed)
 
 
-def _embedded(ledger: Ledger, embedder: Embedder, reporting: Reporting) -> Iterator[Embedded]:
-    """Every document that is visible, or about to be; a batch is stored at a time."""
-    names = {record.document_id: record.names for record in ledger.documents()}
-    versions = [*ledger.versions_in("ready"), *ledger.versions_in("indexing")]
-    reporting.total(sum(len(ledger.chunks_to_embed(version, embedder.id)) for version in versions))
-    for version in versions:
-        started = time.monotonic()
-        waiting = sorted(ledger.chunks_to_embed(version, embedder.id), key=lambda part: len(part.embedded_text))
-        queue = iter(waiting)
-        while batch := list(islice(queue, EMBED_BATCH)):
-            matrix = embedder.embed_passages([part.embedded_text for part in batch])
-            ledger.store_vectors(version, [part.id for part in batch], matrix, embedder.id)
-            reporting.advanced(len(batch))
-        document_id = ledger.version(version).document_id
-        seconds = round(time.monotonic() - started, 2)
-        made = Embedded(document_id, names.get(document_id, ()), ledger.counts(version).chunks, len(waiting), seconds)
-        reporting.embedded(made)
-        yield made
-
-
-def _filled(settings: Settings, ledger: Ledger) -> IndexedBy:
+def _filled(settings: Settings, ledger: Ledger, *, by_service: bool) -> IndexedBy:
     """Waits until the index is whole again: filled here, or by the service that owns it."""
     deadline = time.monotonic() + SERVICE_SECONDS
-    by_service = bool(service_address(settings))
-    make_visible(settings, ledger)
+    if not _is_whole(ledger):
+        make_visible(settings, ledger)
     while not _is_whole(ledger) and service_address(settings) and time.monotonic() < deadline:
         by_service = True
         time.sleep(_LOOK_SECONDS)

@@ -9,13 +9,12 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ingest.pipeline import Outcome
-from ingest.writer import Task, Writer
+from ingest.writer import Settled, Task, Writer
 from kb_qa.blobs import UPLOADS
 from kb_qa.errors import FULL, EnvironmentProblemError, KbQaError, LockHeldError, LostLeaseError
 from kb_qa.jobs import Job
@@ -40,11 +39,15 @@ class WorkStoppedError(Exception):
 
 @dataclass(slots=True)
 class Progress:
-    """Who watches the work where it is done; what the job table is told goes to those who watch from elsewhere."""
+    """Who watches the work where it is done; what the job table is told goes to those who watch from elsewhere.
+
+    `settle` hears the line of each file or document, `said` the job's report as it stands.
+    """
 
     expect: Callable[[int], None] = field(default=lambda total: None)
-    settle: Callable[[Outcome], None] = field(default=lambda outcome: None)
+    settle: Callable[[Mapping[str, Any]], None] = field(default=lambda line: None)
     pause: Callable[[str], None] = field(default=lambda reason: None)
+    said: Callable[[Mapping[str, Any]], None] = field(default=lambda report: None)
 
 
 @dataclass(slots=True)
@@ -90,7 +93,9 @@ class Worker:
             while True:
                 try:
                     held.resume()
-                    self.writer.do(Task(job, self.ledger.held_by(job), held.expect, held.settle, self._check))
+                    own = self.ledger.held_by(job)
+                    told = replace(job, report=dict(held.report))
+                    self.writer.do(Task(told, own, held.expect, held.settle, self._check, held.say))
                     held.finish("done")
                 except WorkStoppedError:
                     with suppress(KbQaError):
@@ -137,7 +142,7 @@ class _Held:
 
     def __init__(self, ledger: Ledger, job: Job, watched: Progress) -> None:
         self.job = job
-        self.report: dict[str, Any] = {"total": None, "done": 0, "paused": ""}
+        self.report: dict[str, Any] = {**job.report, "total": None, "done": 0, "paused": ""}
         self._paused = ""  # last
         self._jobs = ledger.jobs
         self._watched = watched
@@ -157,10 +162,15 @@ class _Held:
         self._watched.expect(total)
         self._jobs.extend(self.job, LEASE_SECONDS, self.report)
 
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self, settled: Settled) -> None:
         self.report["done"] += 1
-        if self._jobs.settle(self.job, outcome.key, outcome.line, self.report):
-            self._watched.settle(outcome)
+        if self._jobs.settle(self.job, settled.key, settled.line, self.report):
+            self._watched.settle(settled.line)
+
+    def say(self, more: Mapping[str, Any]) -> None:
+        self.report |= more
+        self._jobs.extend(self.job, LEASE_SECONDS, self.report)
+        self._watched.said(self.report)
 
     def pause(self, reason: str) -> None:
         """What cannot be written down because of the very reason is at least logged, and told to who watches."""

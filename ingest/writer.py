@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Protocol
 
 from ingest.captions import Captions
 from ingest.children import ParserPool
 from ingest.discover import Discovery, discover, received
 from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
+from ingest.reindexing import Reindexing, settings_for
 from ingest.spread import SpreadingPool
 from kb_qa.answer_models import open_describer
 from kb_qa.blobs import upload_place
@@ -23,13 +25,23 @@ from kb_qa.errors import InputError, NotFoundError
 from kb_qa.guardrails.labels import Aliases
 from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
-from kb_qa.live_index import embedder_of
+from kb_qa.live_index import embedder_of, indexed_embedder, model_of
 from kb_qa.protocols import Embedder
 from kb_qa.removal import Removal
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
 from kb_qa.wiring import CACHE, PICTURES, make_visible, open_caption_pictures, policy_of_settings
+
+
+class Settled(Protocol):
+    """What became of one file or document: the line that is told of it, and what tells it apart within its job."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def line(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,9 @@ class Task:
     job: Job
     ledger: Ledger
     expect: Callable[[int], None]  # so many files in all
-    settle: Callable[[Outcome], None]
+    settle: Callable[[Settled], None]
     stop: Callable[[], None]
+    say: Callable[[Mapping[str, Any]], None]  # more of the job's report
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,7 @@ class Writer:
 
     settings: Settings
     parts: Parts | None = None
+    open_model: Callable[[Settings], Embedder] = embedder_of
     _opened: ExitStack = field(default_factory=ExitStack)
 
     def do(self, task: Task) -> None:
@@ -114,6 +128,17 @@ class Writer:
         make_visible(self.settings, task.ledger)
         removal.sweep()
 
+    def reindex(self, task: Task) -> None:
+        """Raises InputError where a later one was asked for: this one, taken up again, would undo it."""
+        if any(not later.arguments["index_only"] for later in task.ledger.jobs.later(task.job)):
+            raise InputError("a later `kb-qa reindex` took the place of this one")
+        self.rest()  # the model that is changed from
+        use_cache(self.settings.kb / CACHE)
+        settings = settings_for(self.settings, task.job.arguments)
+        Reindexing(settings, task.ledger, self.open_model, task.settle, task.say, task.stop).run(
+            index_only=bool(task.job.arguments["index_only"]), before=str(task.job.report.get("before", ""))
+        )
+
     def removal(self, ledger: Ledger) -> Removal:
         cache = self.settings.kb / CACHE / FILE_NAME
         return Removal(ledger, partial(forget_texts, cache), partial(_forget_pictures, self.settings.kb / PICTURES))
@@ -125,23 +150,26 @@ class Writer:
 
     def _read_with(self, ledger: Ledger) -> Parts:
         """The parts, which outlive the job. Raises ReindexNeededError where another model made the index."""
+        known = ledger.embedder()
+        if self.parts is not None and known not in (None, model_of(self.parts.embedder)):
+            self.rest()  # the index was changed to another one
         if self.parts is None:
             use_cache(self.settings.kb / CACHE)
             aliases = policy_of_settings(self.settings).aliases
-            model = embedder_of(self.settings)
+            model = indexed_embedder(self.settings, ledger, self.open_model)
             limits = Limits.from_settings(self.settings)
             with ExitStack() as opening:
                 embedder = opening.enter_context(CachedEmbedder(model, self.settings.kb / CACHE / FILE_NAME))
                 pool = opening.enter_context(ParserPool(limits=limits, workers=self.settings.parsers))
                 self._opened = opening.pop_all()
             self.parts = Parts(embedder, pool, limits, aliases)
-        ledger.set_embedder(self.parts.embedder.id, self.parts.embedder.dimension)
+        ledger.set_embedder(*model_of(self.parts.embedder))
         return self.parts
 
 
 # What each kind of job is done by (`protocols.JobQueue` says what it is given).
 KINDS: Mapping[str, Callable[[Writer, Task], None]] = MappingProxyType(
-    {"ingest": Writer.ingest, "delete": Writer.delete}
+    {"ingest": Writer.ingest, "delete": Writer.delete, "reindex": Writer.reindex}
 )
 
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.indexing import CHUNKING, document_title, rechunk
+from ingest.indexing import document_title
 from kb_qa.elements import Element, ParsedDocument
 from kb_qa.geometry import Page, Region
 from kb_qa.ledger import Ledger
-from kb_qa.publish import catch_up
-from kb_qa.testing import HashEmbedder
-from kb_qa.vectors import ChromaStore
+from kb_qa.version_table import CHUNKING
 from tests.test_pipeline import Workshop
 
 
@@ -60,24 +58,6 @@ def test_an_ingest_that_was_cut_goes_on_with_the_copy(workshop: Workshop) -> Non
     workshop.embedder.most = 10**9
     workshop.ingest()
     assert (ready(workshop.ledger), workshop.pool.parsed) == ([CHUNKING], ["a.txt"])
-
-
-def test_rechunk_makes_every_old_version_anew(workshop: Workshop) -> None:
-    """Without the files; the new ones wait to be published, and until then the old ones answer."""
-    for name in ("a.txt", "b.txt"):
-        workshop.write(name, f"Parking at {name} costs 37 dollars.")
-    workshop.ingest()
-    before = workshop.visible()
-    assert rechunk(workshop.ledger, HashEmbedder()) == []
-    forget_chunking(workshop.ledger)
-    made = rechunk(workshop.ledger, HashEmbedder())
-    assert (len(made), ready(workshop.ledger), workshop.visible()) == (2, ["older"] * 2, before)
-    store = ChromaStore(workshop.folder / "kb" / "index", 64)
-    try:
-        assert catch_up(workshop.ledger, store) == 2
-    finally:
-        store.close()
-    assert (ready(workshop.ledger), workshop.visible()) == ([CHUNKING] * 2, before)
 
 
 def test_a_document_is_called_by_its_cover() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,22 +13,28 @@ import numpy as np
 import pytest
 
 from ingest.embedding_progress import reindex_summary, reindex_text
-from ingest.indexing import CHUNKING
-from ingest.reindex import Embedded, Reindexed, Reporting, reindex
+from ingest.handover import ingest_into
+from ingest.progress import IngestProgress
+from ingest.reindex import Reindexed, Reporting, reindex
+from ingest.reindexing import Embedded, arguments_of
+from ingest.worker import Progress, Worker
+from ingest.writer import Writer
 from kb_qa import live_index
+from kb_qa.doctor_command import findings
 from kb_qa.elements import Element, ParsedDocument
 from kb_qa.errors import LockHeldError, MissingIndexError, ReindexNeededError
 from kb_qa.geometry import Page, Region
 from kb_qa.ledger import Ledger
-from kb_qa.live_index import LiveIndex
+from kb_qa.live_index import LiveIndex, indexed_embedder
 from kb_qa.locks import DirectoryLock
-from kb_qa.protocols import Vectors
+from kb_qa.protocols import Embedder, Vectors
 from kb_qa.publish import catch_up
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.terms import terms
 from kb_qa.testing import HashEmbedder
 from kb_qa.vectors import ChromaStore, open_store
+from kb_qa.version_table import CHUNKING
 from tests.factories import make_chunk
 
 DOCUMENTS = ("a" * 64, "b" * 64)
@@ -132,6 +138,11 @@ def test_a_run_that_was_killed_goes_on_where_it_was(settings: Settings) -> None:
     assert nearest(settings, Turned(), "a3 revenue of region 3") == "a3 revenue of region 3"
 
 
+def told_of_index(settings: Settings) -> str:
+    """What `kb-qa doctor` says of it."""
+    return next(finding.detail for finding in findings(settings.kb) if finding.check == "index")
+
+
 def test_chunks_of_older_code_are_made_anew(settings: Settings) -> None:
     """From the stored parse, with the model that was changed to; the rest stays as it is."""
     with Ledger.open(settings.kb, create=True) as ledger:
@@ -139,9 +150,12 @@ def test_chunks_of_older_code_are_made_anew(settings: Settings) -> None:
         element = Element("e", "c" * 64, 0, "text", "NarrativeText", "Growth of sales.", (Region(1, None),))
         ledger.store_parse(version, ParsedDocument((Page(1, 595, 842),), (element,), "fake"))
         finish(ledger, version, "c" * 64, chunking="0")
+        ledger.publish(version)
+    assert "1 documents were cut into passages by an older version" in told_of_index(settings)
     done = reindex(settings, open_model=lambda _: Turned())
     assert (done.rechunked, done.index) == (1, "command")
     assert nearest(settings, Turned(), "Growth of sales.") == "Growth of sales."
+    assert "older" not in told_of_index(settings)
     assert reindex(settings, open_model=lambda _: Turned()).rechunked == 0
 
 
@@ -177,6 +191,129 @@ def test_where_another_process_holds_the_index_it_is_told(settings: Settings, mo
     ):
         catch_up(ledger, store)
     assert nearest(settings, Turned(), "b7 revenue of region 7") == "b7 revenue of region 7"
+
+
+def worker_for(settings: Settings, ledger: Ledger, model: Turned | None = None) -> Worker:
+    """A worker that was started with HashEmbedder, and opens `model` for a job that names `turned`."""
+
+    def open_model(wanted: Settings) -> Embedder:
+        return (model or Turned()) if wanted.embedder == "turned" else HashEmbedder()
+
+    return Worker(ledger, Writer(settings, open_model=open_model), pause_seconds=0.05)
+
+
+@contextmanager
+def living_worker(settings: Settings) -> Iterator[Worker]:
+    """At work in another thread, under the lock."""
+    with (
+        DirectoryLock(settings.kb, "ingest").acquire(takes_jobs=True),
+        Ledger.open(settings.kb, create=False) as ledger,
+    ):
+        worker = worker_for(settings, ledger)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        try:
+            yield worker
+        finally:
+            worker.stopped.set()
+            thread.join()
+
+
+def wanted(settings: Settings) -> Settings:
+    """The settings of a command that changes the model."""
+    return replace(settings, embedder="turned")
+
+
+def test_beside_a_worker_the_job_is_handed_over_and_told_alike(settings: Settings) -> None:
+    """Lines, summary and counts are those of a command alone; nothing is opened in the command's process."""
+    told: list[Embedded] = []
+    counted: list[tuple[int, int]] = []
+
+    def never(_: Settings) -> Embedder:
+        raise AssertionError
+
+    reporting = Reporting(counted=lambda total, done: counted.append((total, done)), embedded=told.append)
+    with living_worker(settings):
+        done = reindex(wanted(settings), reporting, open_model=never)
+        again = reindex(wanted(settings), open_model=never)
+    assert (done.before, done.embedder, done.index, done.rechunked) == ("hash", "turned", "command", 0)
+    assert [(each.names, each.chunks, each.embedded) for each in told] == [(("a.pdf",), 40, 40), (("b.pdf",), 40, 40)]
+    assert tuple(told) == done.documents
+    assert counted[-1] == (2 * PARTS, 2 * PARTS)
+    assert [each.embedded for each in again.documents] == [0, 0]
+    assert nearest(settings, Turned(), "b7 revenue of region 7") == "b7 revenue of region 7"
+
+
+def test_the_worker_goes_on_with_the_model_that_the_index_was_changed_to(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next ingest beside the service, and whoever starts with the old setting: it says which to set."""
+    file = settings.kb.parent / "new.txt"
+    with living_worker(settings):
+        reindex(wanted(settings))
+        file.write_text("Parking costs 37 dollars.", encoding="utf-8")
+        outcomes = ingest_into(settings, [file], IngestProgress(lambda outcome: None))
+    assert [outcome.state for outcome in outcomes] == ["ready"]
+    with Ledger.open(settings.kb, create=False) as ledger:
+        caplog.clear()
+        assert indexed_embedder(settings, ledger, worker_for(settings, ledger).writer.open_model).id == "turned"
+    assert "set KB_QA_EMBEDDER=turned" in caplog.text
+    assert nearest(settings, Turned(), "Parking costs 37 dollars.") == "Parking costs 37 dollars."
+
+
+def test_an_index_that_was_never_changed_is_refused_to_another_model(settings: Settings) -> None:
+    """C5: nothing says how its own model is opened; nor does what was said of another one."""
+    with Ledger.open(settings.kb, create=False) as ledger:
+        with pytest.raises(ReindexNeededError, match="run `kb-qa reindex`"):
+            indexed_embedder(settings, ledger, lambda _: Turned())
+        reindex(settings, open_model=lambda _: Turned())
+        with pytest.raises(ReindexNeededError, match=r"'turned'.*'hash'"):
+            indexed_embedder(settings, ledger, lambda _: HashEmbedder())
+
+
+def test_a_job_whose_worker_was_killed_goes_on(settings: Settings) -> None:
+    """The next worker takes it up: each document is told once, none is embedded twice, `before` stays."""
+    with Ledger.open(settings.kb, create=False) as ledger:
+        job_id = ledger.jobs.add("reindex", arguments_of(wanted(settings), index_only=False))
+        job = ledger.jobs.claim(60)
+        assert job is not None
+        with pytest.raises(KeyboardInterrupt):
+            worker_for(settings, ledger, Turned(most=50)).work_on(job)
+        assert [line["names"] for line in ledger.jobs.outcomes(job_id)] == [["a.pdf"]]
+        assert nearest(settings, HashEmbedder(), "a3 revenue of region 3") == "a3 revenue of region 3"
+        (settings.kb / "cache" / "embeddings.sqlite3").unlink()
+        rest = Turned()
+        worker = worker_for(settings, ledger, rest)
+        worker.tidy()
+        again = ledger.jobs.claim(60)
+        assert again is not None
+        assert worker.work_on(again)
+        assert [line["names"] for line in ledger.jobs.outcomes(job_id)] == [["a.pdf"], ["b.pdf"]]
+        report = ledger.jobs.get(job_id).report
+    assert (report["before"], report["embedder"], rest.count) == ("hash", "turned", PARTS)
+
+
+def test_a_worker_that_lost_the_job_writes_nothing_more(settings: Settings) -> None:
+    """Another one has it: the flip is not this one's any more."""
+    with Ledger.open(settings.kb, create=False) as ledger:
+        ledger.jobs.add("reindex", arguments_of(wanted(settings), index_only=False))
+        job = ledger.jobs.claim(60)
+        assert job is not None
+        worker = worker_for(settings, ledger)
+        assert not worker.work_on(job, Progress(settle=lambda line: ledger.jobs.extend(job, -1)))
+        assert ledger.embedder() == ("hash", 64)
+
+
+def test_a_job_that_a_later_one_overtook_is_not_taken_up_again(settings: Settings) -> None:
+    """Killed, and asked for with another model since: going on would undo what the reader wanted last."""
+    with Ledger.open(settings.kb, create=False) as ledger:
+        old = ledger.jobs.add("reindex", arguments_of(wanted(settings), index_only=False))
+        assert reindex(settings, open_model=lambda _: HashEmbedder()).embedder == "hash"
+        job = ledger.jobs.claim(60)
+        assert job is not None
+        assert worker_for(settings, ledger).work_on(job)
+        assert "took the place" in ledger.jobs.get(old).report["error"]["message"]
+        assert ledger.embedder() == ("hash", 64)
 
 
 class Service:

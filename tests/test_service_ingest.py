@@ -176,3 +176,32 @@ def test_a_service_that_is_told_to_end_gives_its_job_back(tmp_path: Path) -> Non
         until(lambda: len(names(url)) == 60, 20)
     with Ledger.open(kb, create=False) as ledger:
         assert len(ledger.jobs.outcomes(job_id)) == 60
+
+
+def test_a_reindex_beside_a_service_is_its_workers_job(tmp_path: Path) -> None:
+    """The same lines and summary as alone; the service fills its index, and reads and answers on."""
+    kb, folder = tmp_path / "kb", tmp_path / "in"
+    folder.mkdir()
+    for name, text in (("a.txt", "Parking costs 37 dollars."), ("b.txt", "Lunch costs 12 dollars.")):
+        (folder / name).write_text(text, encoding="utf-8")
+    with serving(kb) as (_, url):
+        assert run("ingest", folder, "--kb", kb).code == 0
+        until(lambda: names(url) == ["a.txt", "b.txt"], 20)
+        with Ledger.open(kb, create=False) as ledger, ledger.database.write() as connection:
+            connection.exec_driver_sql("UPDATE versions SET chunking = 'older'")
+        done = run("reindex", "--kb", kb, "--json")
+        assert done.code == 0, done.err
+        *lines, last = map(json.loads, done.out.splitlines())
+        told = sorted((line["names"], line["chunks"], line["embedded"], line["rechunked"]) for line in lines)
+        assert told == [
+            (["a.txt"], 1, 0, False),
+            (["a.txt"], 1, 1, True),
+            (["b.txt"], 1, 0, False),
+            (["b.txt"], 1, 1, True),
+        ]
+        assert (last["summary"]["index"], last["summary"]["rechunked"]) == ("service", 2)
+        (folder / "c.txt").write_text("The tower is 90 m high.", encoding="utf-8")
+        assert run("ingest", folder, "--kb", kb).code == 0
+        until(lambda: names(url) == ["a.txt", "b.txt", "c.txt"], 20)
+        with Ledger.open(kb, create=False) as ledger:
+            assert list(ledger.outdated()) == []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ingest.limits import Limits
-from ingest.pipeline import Outcome
 from ingest.worker import Progress, Worker
 from ingest.writer import Parts, Writer
 from kb_qa.blobs import UPLOADS
@@ -60,7 +60,7 @@ class Bench:
 
     def watched(self) -> Progress:
         return Progress(
-            settle=lambda outcome: self.told.append(f"{outcome.state} {outcome.path}"),
+            settle=lambda line: self.told.append(f"{line['state']} {line['path']}"),
             pause=lambda reason: self.told.append(f"paused: {reason}"),
         )
 
@@ -146,7 +146,7 @@ def test_a_worker_that_is_stopped_gives_its_job_back(bench: Bench) -> None:
         bench.write(f"{n}.txt", f"Item {n} costs 37 dollars.")
     job_id = bench.add(bench.settings.kb.parent / "in")
     worker = bench.worker
-    watched = Progress(settle=lambda outcome: worker.stopped.set())
+    watched = Progress(settle=lambda line: worker.stopped.set())
     assert not worker.work_on(bench.claimed(), watched)
     assert bench.ledger.jobs.get(job_id).state == "queued"
     settled = len(bench.ledger.jobs.outcomes(job_id))
@@ -164,7 +164,7 @@ def test_a_worker_whose_lease_ran_out_stops_at_its_next_write(bench: Bench) -> N
     job_id = bench.add(bench.settings.kb.parent / "in")
     job = bench.claimed()
 
-    def lose(outcome: Outcome) -> None:
+    def lose(line: Mapping[str, Any]) -> None:
         bench.ledger.jobs.extend(job, -1)
 
     assert not bench.worker.work_on(job, Progress(settle=lose))

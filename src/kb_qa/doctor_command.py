@@ -27,6 +27,7 @@ from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
 from kb_qa.index_probe import probed
 from kb_qa.live_index import embedder_of
 from kb_qa.settings import Settings, is_loopback
+from kb_qa.version_table import outdated_told
 from kb_qa.wiring import INDEX, open_ledger, service_address
 
 
@@ -166,10 +167,11 @@ def _index(settings: Settings) -> str:
     address = service_address(settings)
     with open_ledger(settings) as ledger:
         chunks, waiting = ledger.indexed_count(), len(ledger.versions_in("indexing"))
-        is_sealed = bool(ledger.index_seal())
+        is_sealed, outdated = bool(ledger.index_seal()), len(ledger.outdated())
     told = [f"{chunks} chunks"]
     told += [f"{waiting} documents wait to become visible"] if waiting else []
     told += [] if is_sealed or not chunks else ["the next question rebuilds it from the ledger"]
+    told += [outdated_told(outdated)] if outdated else []
     told += [f"the service at {address} owns it"] if address else []
     return "; ".join(told)
 

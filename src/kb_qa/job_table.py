@@ -101,6 +101,12 @@ class JobTable:
         with self.database.read() as connection:
             return [_job(row) for row in connection.execute(select(jobs).where(jobs.c.state.not_in(_OVER)))]
 
+    def later(self, job: Job) -> Sequence[Job]:
+        """The jobs of its kind that were added after it, and have not failed."""
+        rows = select(jobs).where(jobs.c.kind == job.kind, jobs.c.id > job.id, jobs.c.state != "failed")
+        with self.database.read() as connection:
+            return [_job(row) for row in connection.execute(rows)]
+
     def forget_old(self) -> None:
         """Drops what was over and done with a month ago."""
         old = select(jobs.c.id).where(jobs.c.state.in_(_OVER), jobs.c.created < time.time() - KEPT_DAYS * 86_400)

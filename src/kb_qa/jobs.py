@@ -36,13 +36,16 @@ class JobQueue(Protocol):
     name of a file in the knowledge base's folder `uploads`, which the job takes away, `name` what the reader calls it;
     `retry`: also what was quarantined (false) |
     | `delete` | `documents`: ids |
-    | `rescan`, `reindex` | those of the commands of these names |
+    | `reindex` | `embedder`, `backend`, `precision`: the model to change to; `index_only`: none, the model stays |
+    | `rescan` | those of the command of this name |
 
     A report has `total` (files, once they are counted), `done` (those that are settled), `paused` (why the work waits,
-    such as a full disk; empty where it goes on), and of a failed job `error`: `{code, message}`.
+    such as a full disk; empty where it goes on), and of a failed job `error`: `{code, message}`. One of `reindex` has
+    `before` and `embedder` (models), and `chunks`, how many it embeds, of which so many are `embedded`.
 
-    Outcomes are the lines of `kb-qa ingest --json`; their `state` is ready, quarantined, skipped or deleted. On its way
-    there a document has the state of its version: stored, parsing, parsed, embedding, indexing (`Library.document`).
+    Outcomes are the lines of `kb-qa ingest --json`, or of `kb-qa reindex --json`. Those of files have a `state`: ready,
+    quarantined, skipped or deleted. On its way there a document has the state of its version: stored, parsing, parsed,
+    embedding, indexing (`Library.document`).
     Outcomes say ready when all of the document is in the ledger: it is seen once its index owner has published it.
     """
 

@@ -33,6 +33,54 @@ def embedder_of(settings: Settings) -> Embedder:
     )
 
 
+def model_of(embedder: Embedder) -> tuple[str, int]:
+    """As `IndexLedger.embedder` names it."""
+    return embedder.id, embedder.dimension
+
+
+def indexed_embedder(
+    settings: Settings, ledger: Ledger, open_model: Callable[[Settings], Embedder] = embedder_of
+) -> Embedder:
+    """The embedding model of the settings; where `kb-qa reindex` changed the index to another one, that one.
+
+    Raises what opening either raises, and ReindexNeededError where the index is another model's still.
+    """
+    embedder, known = open_model(settings), ledger.embedder()
+    if known is None or known == model_of(embedder):
+        return embedder
+    own = settings.embedder
+    embedder = reindexed_embedder(settings, ledger, known, model_of(embedder), open_model)
+    spec = ledger.embedder_spec()
+    log.warning(
+        "the index was changed to the model %s, which is used, and not %s: set KB_QA_EMBEDDER=%s, or run kb-qa reindex",
+        known[0],
+        own,
+        spec[0],
+    )
+    return embedder
+
+
+def reindexed_embedder(
+    settings: Settings,
+    ledger: Ledger,
+    known: tuple[str, int],
+    own: tuple[str, int],
+    open_model: Callable[[Settings], Embedder],
+) -> Embedder:
+    """The model that the ledger was brought to, by the settings that `kb-qa reindex` ran with.
+
+    Raises ReindexNeededError where these do not open it; `own` is the model of our settings.
+    """
+    spec = ledger.embedder_spec()
+    if len(spec) != 3:
+        raise ReindexNeededError(reindex_needed(known, own))
+    settings = replace(settings, embedder=spec[0], embedder_backend=spec[1], embedder_precision=spec[2])
+    embedder = open_model(settings)
+    if model_of(embedder) != known:
+        raise ReindexNeededError(reindex_needed(known, own))
+    return embedder
+
+
 @dataclass(slots=True)
 class LiveIndex:
     """Retrieves from the index as it is now; `refresh` is for one thread at a time, under the index lock.
@@ -80,15 +128,10 @@ class LiveIndex:
 
     def _adopted(self, known: tuple[str, int]) -> Embedder:
         """The model that the ledger was brought to, by the settings that `kb-qa reindex` ran with."""
-        spec = self.ledger.embedder_spec()
         self._refused = known
-        if len(spec) != 3:
-            raise ReindexNeededError(reindex_needed(known, self._own_model()))
-        settings = replace(self.settings, embedder=spec[0], embedder_backend=spec[1], embedder_precision=spec[2])
-        embedder = self.open_model(settings)
-        if (embedder.id, embedder.dimension) != known:
-            raise ReindexNeededError(reindex_needed(known, (embedder.id, embedder.dimension)))
+        embedder = reindexed_embedder(self.settings, self.ledger, known, self._own_model(), self.open_model)
         self._refused = None
+        spec = self.ledger.embedder_spec()
         log.warning("the index changes to the model %s; set KB_QA_EMBEDDER=%s before the next start", known[0], spec[0])
         return embedder
 
@@ -108,4 +151,4 @@ class LiveIndex:
             self._before = None
 
     def _own_model(self) -> tuple[str, int]:
-        return self.retriever.embedder.id, self.retriever.embedder.dimension
+        return model_of(self.retriever.embedder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -10,6 +11,19 @@ from kb_qa.caption_table import is_of_pipeline
 from kb_qa.database import Database
 from kb_qa.errors import NotFoundError
 from kb_qa.schema import chunks, elements, pages, versions
+
+# The version of the code between elements and what is searched: chunks, what is embedded of them, index terms. Another
+# number means that documents are cut, indexed and embedded again from the stored parse; the old version answers
+# meanwhile. `pipeline.PIPELINE` of the write side stands for the code before it.
+CHUNKING = "1"
+
+
+def outdated_told(count: int) -> str:
+    """What a reader is told of so many documents whose chunks other code made (`VersionTable.outdated`)."""
+    return (
+        f"{count} documents were cut into passages by an older version: they can be asked as before; "
+        "kb-qa reindex, or kb-qa ingest of the same files, brings them up to date"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +91,9 @@ class VersionTable:
         )
         with self.database.read() as connection:
             return connection.execute(statement).scalar()
+
+    def outdated(self) -> Sequence[int]:
+        """Ids of the ready versions whose chunks other code made, oldest first."""
+        statement = select(versions.c.id).where(versions.c.state == "ready", versions.c.chunking != CHUNKING)
+        with self.database.read() as connection:
+            return connection.execute(statement.order_by(versions.c.id)).scalars().all()

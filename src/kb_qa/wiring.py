@@ -16,7 +16,6 @@ from kb_qa.answer_models import chosen_model, open_model, open_rewriter
 from kb_qa.asked.concepts import concept_book
 from kb_qa.calibrate import is_stale, measured
 from kb_qa.counters import Counters
-from kb_qa.embed import check_embedder
 from kb_qa.embedding_cache import FILE_NAME, forget_texts
 from kb_qa.errors import InputError, LockHeldError
 from kb_qa.geometry import Region
@@ -24,7 +23,7 @@ from kb_qa.guardrails.policies import Policy, policy_of
 from kb_qa.job_table import job_states
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.ledger import Ledger
-from kb_qa.live_index import LiveIndex, embedder_of
+from kb_qa.live_index import LiveIndex, indexed_embedder, model_of
 from kb_qa.locks import DirectoryLock, holder
 from kb_qa.picture import Picture
 from kb_qa.protocols import RegionPictures
@@ -106,10 +105,9 @@ def open_parts(
             places=QuotedPlaces(ledger),
         )
         use_cache(settings.kb / CACHE)
-        embedder = embedder_of(settings)
-        check_embedder(ledger, embedder)
+        embedder = indexed_embedder(settings, ledger)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
-        with owned_index(settings, ledger, (embedder.id, embedder.dimension), address, told) as store:
+        with owned_index(settings, ledger, model_of(embedder), address, told) as store:
             live = LiveIndex(
                 settings,
                 ledger,

@@ -34,6 +34,7 @@ from kb_qa.service.received import Room
 from kb_qa.service.recording import Recorder
 from kb_qa.service.shutdown import FinishingServer, Shutdown
 from kb_qa.settings import Settings, is_loopback
+from kb_qa.version_table import outdated_told
 from kb_qa.wiring import PICTURES, OpenParts, open_parts
 
 log = logging.getLogger(__name__)
@@ -125,6 +126,8 @@ def _opened(settings: Settings, address: str, ending: Ending, held: contextlib.E
         lifespan=_following(parts.refresh, ending.watch),
         intake=_intake(settings, parts) if settings.worker else None,
     )
+    if outdated := len(parts.ledger.outdated()):
+        log.warning("%s", outdated_told(outdated))
     readiness.wait_for("")
     log.info("kb-qa answers on %s", address)
     return app
