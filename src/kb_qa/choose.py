@@ -66,7 +66,7 @@ def within_budget(hits: Sequence[Hit], room: Room) -> list[Hit]:
     total = 0
     for hit in hits:
         for each in [hit, *_neighbours(hit, room, taken)]:
-            size = estimated_tokens(each.chunk.embedded_text)
+            size = estimated_tokens(each.chunk.labelled_text)
             if not kept or total + size <= room.tokens:
                 kept.append(each)
                 total += size

@@ -213,6 +213,12 @@ class Chunk:
         return "\n".join(block.text for block in self.blocks)
 
     @property
+    def labelled_text(self) -> str:
+        """What models are told of it: the prefix, and every block behind its headers."""
+        body = "\n".join(block.labelled or block.text for block in self.blocks)
+        return f"{self.prefix}\n{body}" if self.prefix else body
+
+    @property
     def embedded_text(self) -> str:
         """What the embedder and the lexical index see."""
         body = "\n".join(block.text for block in self.blocks if block.text not in self.section)

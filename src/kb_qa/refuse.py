@@ -69,4 +69,4 @@ def _named_in(context: Context, identities: Mapping[str, Identity]) -> Iterator[
         chunk = material.chunk
         known = identities.get(chunk.document_id)
         names = () if known is None else is_called(known)
-        yield "\n".join([chunk.source, *names, *chunk.section, chunk.embedded_text])
+        yield "\n".join([chunk.source, *names, *chunk.section, chunk.labelled_text])

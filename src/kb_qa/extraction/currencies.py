@@ -26,7 +26,7 @@ def is_in(currency: str, candidate: Candidate, context: Context) -> bool:
     document: Counter[str] = Counter()
     for material in context.materials:
         if material.chunk.document_id == candidate.material.chunk.document_id:
-            document.update(_named(material.chunk.embedded_text))
+            document.update(_named(material.chunk.labelled_text))
     if document[currency]:
         return True
     others = sum(count for code, count in document.items() if code not in _SIGNS)

@@ -81,7 +81,7 @@ def _is_outdated(candidate: Candidate, wanted: Request, context: Context) -> boo
 def _reported_year(candidate: Candidate, context: Context) -> int:
     """The latest year at or for which the document's materials report; 0 for none."""
     document_id = candidate.material.chunk.document_id
-    texts = (each.chunk.embedded_text for each in context.materials if each.chunk.document_id == document_id)
+    texts = (each.chunk.labelled_text for each in context.materials if each.chunk.document_id == document_id)
     years = Counter(int(year) for text in texts for year in _REPORTED.findall(text))
     return max((year for year, count in years.items() if count >= _TOLD), default=0)
 
