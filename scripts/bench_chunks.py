@@ -29,15 +29,15 @@ from ingest.indexing import document_title
 from kb_qa import lexical_index
 from kb_qa.elements import Chunk, Element, ParsedDocument
 from kb_qa.embedding_cache import CachedEmbedder
+from kb_qa.evaluation.intervals import wilson
 from kb_qa.figure_terms import question_terms
 from kb_qa.guardrails.materials import source_elements
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.protocols import Embedder
 from kb_qa.settings import Settings
 from kb_qa.terms import terms
-from kb_qa.wiring import embedder_of
 from scripts.scoring.figure_cases import context_sources
-from scripts.scoring.ocr_lines import wilson
 
 RANK_CONSTANT = 60
 CANDIDATES = 60

@@ -26,9 +26,10 @@ from kb_qa.evaluation.cases import read_cases
 from kb_qa.evaluation.context_set import context_cases
 from kb_qa.evaluation.page_search import PageSearch
 from kb_qa.evaluation.scores import Observed, Place, Rate, distinct, document_rank, outcomes, page_rank, summary
+from kb_qa.live_index import embedder_of
 from kb_qa.observe import HereAsker, Search, answer_to, named_documents, observe
 from kb_qa.settings import Settings
-from kb_qa.wiring import embedder_of, open_knowledge_base
+from kb_qa.wiring import open_knowledge_base
 from scripts.scoring.contexts import write_contexts
 from scripts.scoring.plain_pages import PieceSearch, pages_of
 

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from kb_qa.access_keys import AccessKeys
+from kb_qa.database import Database
 from kb_qa.doctor_command import doctor
 from kb_qa.ledger import Ledger
-from kb_qa.schema import Database
 from kb_qa.testing import HttpFault, said, scripted_messages_api
 from kb_qa.testing.messages_api import Scripted
 

@@ -20,11 +20,11 @@ from kb_qa.embed import (
 )
 from kb_qa.errors import EnvironmentProblemError, InputError, MissingDependencyError, ReindexNeededError
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import embedder_of
 from kb_qa.model_files import model_digest
 from kb_qa.onnx_folder import OnnxEmbedder
 from kb_qa.settings import Settings
 from kb_qa.testing import HashEmbedder
-from kb_qa.wiring import embedder_of
 
 PASSAGES = (
     "Annual leave is 15 days a year for every employee.",
