@@ -42,6 +42,7 @@ from kb_qa.records import (
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
 from kb_qa.sketch_table import SketchTable
+from kb_qa.visible_chunks import VisibleChunks
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
@@ -52,6 +53,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
+        self.visible = VisibleChunks()
         self._lexical = LexicalIndex()
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
@@ -88,17 +90,14 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
         if k < 1:
             return ()
         with self.database.read() as connection:
-            best = dict(self._lexical.best(connection, terms, k, scope, phrases))
-            statement = only_ready(
-                select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
-            )
-            found = [
-                row
-                for start in range(0, len(best), SLICE)
-                for row in connection.execute(statement.where(chunks.c.row.in_([*best][start : start + SLICE])))
-            ]
-        found.sort(key=lambda row: (-best[row.row], row.document_id, row.ordinal))
-        return tuple(LexicalMatch(row.id, best[row.row]) for row in found)
+            best = self._lexical.best(connection, terms, k, scope, phrases)
+            visible = self.visible.at(connection)
+        found = [
+            (-score, part.document_id, part.ordinals[place], part.ids[place])
+            for row, score in best
+            for part, place in visible.at(row)
+        ]
+        return tuple(LexicalMatch(chunk_id, -score) for score, _, _, chunk_id in sorted(found))
 
     def element(self, element_id: str) -> Element | None:
         statement = only_ready(select(elements, versions.c.document_id), elements.c.version_id)
