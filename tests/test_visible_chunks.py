@@ -46,3 +46,18 @@ def test_sketches_follow_what_becomes_visible(tmp_path: Path, monkeypatch: pytes
         ledger.withdraw(sha("alpha"))
         assert not ledger.sketches(first)
         assert not ledger.lexical(["alpha"], 5)
+
+
+def test_chunks_are_decoded_once_and_few_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked again they are the same values; the oldest make room, and are read again; deleted ones are gone."""
+    monkeypatch.setattr(visible_chunks, "MOST_CHUNKS", 2)
+    with Ledger.open(tmp_path, create=True) as ledger:
+        ledger.set_embedder("fake", 4)
+        ids = sketched(ledger, "alpha", "alpha.pdf")
+        first = ledger.chunks(ids)
+        assert [chunk.text for chunk in first.values()] == ["alpha 0", "alpha 1", "alpha 2"]
+        again = ledger.chunks(ids)
+        assert again == first
+        assert [again[each].blocks is first[each].blocks for each in ids] == [False, True, True]
+        ledger.withdraw(sha("alpha"))
+        assert not ledger.chunks(ids)

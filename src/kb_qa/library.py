@@ -6,6 +6,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -58,12 +59,8 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
-        found: dict[str, Chunk] = {}
         with self.database.read() as connection:
-            for part in slices(ids):
-                rows = connection.execute(only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
-                for row in rows.mappings():
-                    found[row["id"]] = chunk_of(row)
+            found = self.visible.chunks(connection, ids, partial(_read_chunks, connection))
             sources = _current_names(connection, {chunk.document_id for chunk in found.values()})
         return {chunk_id: _renamed(chunk, sources.get(chunk.document_id, ())) for chunk_id, chunk in found.items()}
 
@@ -200,6 +197,12 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
                 statement = statement.where(versions.c.document_id == document_id).order_by(chunks.c.ordinal)
                 rows = connection.execute(statement).mappings().all()
             yield from (_export_line(row) for row in rows)
+
+
+def _read_chunks(connection: Connection, ids: Sequence[str]) -> Iterator[Chunk]:
+    for part in slices(ids):
+        rows = connection.execute(only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
+        yield from map(chunk_of, rows.mappings())
 
 
 def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:

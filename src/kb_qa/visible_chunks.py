@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -17,10 +18,12 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from kb_qa.arrows import visible_changes
-from kb_qa.elements import ElementType
+from kb_qa.elements import Chunk, ElementType
 from kb_qa.protocols import ChunkSketch
 
 MOST_SKETCH_BYTES = 500_000_000  # of 100,000 chunks about 60 MB; those of further versions stay in the ledger
+
+MOST_CHUNKS = 4000  # kept as they were decoded, some 10 KB each
 
 _READY = text("SELECT id, document_id FROM versions WHERE state = 'ready' ORDER BY id")
 _ROWS = text(
@@ -35,6 +38,7 @@ class Part:
     of -1 is of none. `packed` is None where the sketches have no room here.
     """
 
+    version: int
     document_id: str
     rows: array[int]
     ids: Sequence[str]
@@ -98,6 +102,7 @@ class VisibleChunks:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept = Visible()
+        self._read: OrderedDict[tuple[int, str], Chunk] = OrderedDict()  # by version and chunk id: no text changes
 
     def at(self, connection: Connection) -> Visible:
         """What is visible to this connection. The versions that are new to it are read, which takes a while."""
@@ -113,6 +118,25 @@ class VisibleChunks:
             if changes > kept.changes:
                 self._kept = made
             return made
+
+    def chunks(
+        self, connection: Connection, ids: Iterable[str], read: Callable[[Sequence[str]], Iterable[Chunk]]
+    ) -> Mapping[str, Chunk]:
+        """By id; one that is not visible is left out. `read` decodes those that were not asked for lately."""
+        keys = {part.ids[place]: (part.version, part.ids[place]) for _, part, place in self.at(connection).found(ids)}
+        found: dict[str, Chunk] = {}
+        with self._lock:
+            for each, key in keys.items():
+                if key in self._read:
+                    self._read.move_to_end(key)
+                    found[each] = self._read[key]
+        missing = [each for each in keys if each not in found]
+        made = {chunk.id: chunk for chunk in read(missing)} if missing else {}
+        with self._lock:
+            self._read.update({keys[each]: chunk for each, chunk in made.items()})
+            while len(self._read) > MOST_CHUNKS:
+                self._read.popitem(last=False)
+        return {each: chunk for each in keys if (chunk := found.get(each) or made.get(each)) is not None}
 
     def sketches(self, connection: Connection, ids: Iterable[str]) -> Mapping[str, ChunkSketch]:
         """By id; one that is not visible is left out."""
@@ -161,6 +185,7 @@ def _read(connection: Connection, version: int, document_id: str, room: int) -> 
         total += max(size, 0)
         ends.append(total)
     return Part(
+        version,
         document_id,
         array("q", (row[0] for row in rows)),
         tuple(row[1] for row in rows),
