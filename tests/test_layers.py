@@ -51,6 +51,7 @@ ROWS: dict[int, set[str]] = {
             "schema",
             "session_table",
             "sketch_table",
+            "visible_chunks",
             "version_table",
             "page_table",
             "ready_rows",

@@ -33,7 +33,7 @@ def test_a_sketch_is_stored_beside_its_chunk(tmp_path: Path) -> None:
         ledger.set_embedder("fake", 4)
         version = bring(ledger, "alpha", until="parsed")
         parts = [chunk(sha("alpha"), version, ordinal, f"alpha {ordinal}") for ordinal in range(3)]
-        ledger.store_chunks(version, parts, [["alpha"]] * 3, [*map(sketch, parts)])
+        ledger.store_chunks(version, parts, [["alpha"]] * 3, sketches=[*map(sketch, parts)])
         with ledger.database.read() as connection:
             stored = connection.exec_driver_sql("SELECT sketch FROM chunks ORDER BY ordinal").scalars().all()
         assert stored == [sketch(part) for part in parts]

@@ -66,6 +66,8 @@ def section_path(section: Sequence[str]) -> str:
 
 def one_line(text: str) -> str:
     """A name or heading as it may be shown: one line, without control or direction characters."""
+    if text.isascii() and text.isprintable():  # most are, and every heading of a context passes here
+        return " ".join(text.split())
     visible = (" " if character.isspace() else character for character in text)
     kept = "".join(character for character in visible if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
     return " ".join(kept.split())

@@ -6,6 +6,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -42,6 +43,7 @@ from kb_qa.records import (
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
 from kb_qa.session_table import SessionTable
 from kb_qa.sketch_table import SketchTable
+from kb_qa.visible_chunks import VisibleChunks
 
 SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
@@ -52,16 +54,13 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
+        self.visible = VisibleChunks()
         self._lexical = LexicalIndex()
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
-        found: dict[str, Chunk] = {}
         with self.database.read() as connection:
-            for part in slices(ids):
-                rows = connection.execute(only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
-                for row in rows.mappings():
-                    found[row["id"]] = chunk_of(row)
+            found = self.visible.chunks(connection, ids, partial(_read_chunks, connection))
             sources = _current_names(connection, {chunk.document_id for chunk in found.values()})
         return {chunk_id: _renamed(chunk, sources.get(chunk.document_id, ())) for chunk_id, chunk in found.items()}
 
@@ -88,17 +87,14 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
         if k < 1:
             return ()
         with self.database.read() as connection:
-            best = dict(self._lexical.best(connection, terms, k, scope, phrases))
-            statement = only_ready(
-                select(chunks.c.row, chunks.c.id, chunks.c.document_id, chunks.c.ordinal), chunks.c.version_id
-            )
-            found = [
-                row
-                for start in range(0, len(best), SLICE)
-                for row in connection.execute(statement.where(chunks.c.row.in_([*best][start : start + SLICE])))
-            ]
-        found.sort(key=lambda row: (-best[row.row], row.document_id, row.ordinal))
-        return tuple(LexicalMatch(row.id, best[row.row]) for row in found)
+            best = self._lexical.best(connection, terms, k, scope, phrases)
+            visible = self.visible.at(connection)
+        found = [
+            (-score, part.document_id, part.ordinals[place], part.ids[place])
+            for row, score in best
+            for part, place in visible.at(row)
+        ]
+        return tuple(LexicalMatch(chunk_id, -score) for score, _, _, chunk_id in sorted(found))
 
     def element(self, element_id: str) -> Element | None:
         statement = only_ready(select(elements, versions.c.document_id), elements.c.version_id)
@@ -201,6 +197,12 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
                 statement = statement.where(versions.c.document_id == document_id).order_by(chunks.c.ordinal)
                 rows = connection.execute(statement).mappings().all()
             yield from (_export_line(row) for row in rows)
+
+
+def _read_chunks(connection: Connection, ids: Sequence[str]) -> Iterator[Chunk]:
+    for part in slices(ids):
+        rows = connection.execute(only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
+        yield from map(chunk_of, rows.mappings())
 
 
 def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:

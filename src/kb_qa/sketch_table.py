@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from sqlalchemy import select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.database import Database
-from kb_qa.elements import ElementType
 from kb_qa.protocols import ChunkSketch, Identity, Unrelated
-from kb_qa.records import from_data, to_data, well_formed
+from kb_qa.records import from_data, to_data
 from kb_qa.schema import meta
+from kb_qa.visible_chunks import VisibleChunks
 
-# Built once: a question asks for hundreds of chunks, and building the statement takes longer than running it. The plus
-# is what the empty text is in `ready_rows`.
-_SKETCHES = text(
-    "SELECT chunks.id, chunks.document_id, ordinal, element_type, page, sketch FROM chunks"
-    " JOIN versions ON versions.id = chunks.version_id AND +versions.state = 'ready'"
-    " WHERE chunks.id IN (SELECT value FROM json_each(:ids))"
-)
 _EDITION = text(
     "SELECT (SELECT count(*) || '/' || coalesce(max(updated), 0) || '/' || count(called) FROM versions"
     " WHERE state = 'ready') || '/' || (SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM names WHERE current)"
@@ -29,13 +21,6 @@ _EDITION = text(
 _IDENTITIES = text("SELECT document_id, title, called FROM versions WHERE state = 'ready' ORDER BY document_id")
 _NAMES = text("SELECT document_id, name FROM names WHERE current ORDER BY folder, name")
 
-
-_IDS_AT = text(
-    "SELECT chunks.document_id, ordinal, chunks.id FROM chunks"
-    " JOIN versions ON versions.id = chunks.version_id AND versions.state = 'ready'"
-    " JOIN json_each(:places) AS place"
-    " ON versions.document_id = place.value ->> 0 AND chunks.ordinal = place.value ->> 1"
-)
 _UNRELATED = "unrelated"
 
 
@@ -43,19 +28,18 @@ class SketchTable:
     """The part of `Ledger` that ranking works with. `database` is the ledger's."""
 
     database: Database
+    visible: VisibleChunks
 
     def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
         """By id; an id that is not visible is left out."""
-        wanted = json.dumps([*map(well_formed, ids)])
         with self.database.read() as connection:
-            rows = connection.execute(_SKETCHES, {"ids": wanted}).all()
-        return {row[0]: ChunkSketch(row[0], row[1], row[2], cast(ElementType, row[3]), row[4], row[5]) for row in rows}
+            return self.visible.sketches(connection, ids)
 
     def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
         """By document id and ordinal; a place where nothing visible stands is left out."""
         with self.database.read() as connection:
-            rows = connection.execute(_IDS_AT, {"places": json.dumps([*map(list, places)])}).all()
-        return {(row[0], row[1]): row[2] for row in rows}
+            visible = self.visible.at(connection)
+        return {place: chunk_id for place in places if (chunk_id := visible.id_at(*place)) is not None}
 
     def unrelated(self) -> Unrelated | None:
         """None before it was measured."""
