@@ -277,7 +277,8 @@ def _search(kb: Path, asked: dict[str, Any]) -> dict[str, Any]:
 
     embedder = HashEmbedder()
     found = []
-    with Ledger.open(kb, create=False) as ledger, owned_index(Settings(kb=kb), ledger, embedder.dimension) as store:
+    model = embedder.id, embedder.dimension
+    with Ledger.open(kb, create=False) as ledger, owned_index(Settings(kb=kb), ledger, model, "") as store:
         for question in asked["questions"]:
             near = store.query(embedder.embed_query(question), 5)
             visible = ledger.chunks([each.id for each in near])
