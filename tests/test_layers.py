@@ -29,6 +29,7 @@ ROWS: dict[int, set[str]] = {
             "embed",
             "embedding_cache",
             "failpoints",
+            "folder_table",
             "highlight",
             "index_ledger",
             "job_table",
