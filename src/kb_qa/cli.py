@@ -16,6 +16,7 @@ import click
 
 from kb_qa import remote
 from kb_qa.answers import SESSION_ID, AnswerEvent, Filters, LevelChoice
+from kb_qa.backup_command import backup, restore
 from kb_qa.check_command import check
 from kb_qa.command_line import (
     HELP,
@@ -276,6 +277,8 @@ def _passed_on(name: str, help_text: str) -> None:
 
 main.add_command(check)
 main.add_command(export)
+main.add_command(backup)
+main.add_command(restore)
 main.add_command(doctor)
 main.add_command(evaluate)
 main.add_command(key)
