@@ -19,8 +19,9 @@ import click
 
 from ingest.draw import draw_elements
 from ingest.embedding_progress import EmbeddingProgress, reindex_summary, reindex_text
-from ingest.handover import delete_from, ingest_into
-from ingest.progress import IngestProgress, summary
+from ingest.handover import delete_from
+from ingest.ingest_command import ingest_command
+from ingest.progress import IngestProgress
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
 from ingest.reindex import reindex
 from ingest.stored import named_document, parsed_document, shown_file
@@ -35,12 +36,13 @@ from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 from kb_qa.settings import Settings
 
-SAMPLES = Path("data/samples")
-
 
 @click.group(cls=Commands, context_settings=HELP)
 def main() -> None:
     """The write side of kb-qa."""
+
+
+main.add_command(ingest_command)
 
 
 file_argument = click.argument("file", type=click.Path(path_type=Path))
@@ -65,28 +67,6 @@ def _print_line(line: dict[str, Any]) -> None:
 
 def _progress(as_json: bool) -> IngestProgress:
     return IngestProgress((lambda outcome: _print_line(outcome.line)) if as_json else None)
-
-
-@main.command("ingest")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--retry", is_flag=True, help="Also files that were quarantined and have not changed.")
-@kb_option
-@json_option
-def ingest_command(paths: Sequence[Path], retry: bool, kb: Path | None, as_json: bool) -> None:
-    """Read documents from PATHS, files or folders (default data/samples), into the knowledge base.
-
-    A running service does it where there is one. Exit code 1 where a file could not be read: the others are in.
-    """
-    started = time.monotonic()
-    with _progress(as_json) as progress:
-        outcomes = ingest_into(settings_of(kb), paths or [SAMPLES], progress, retry=retry)
-    seconds = time.monotonic() - started
-    if as_json:
-        _print_line({"summary": summary(outcomes, seconds)})
-    else:
-        progress.summary(outcomes, seconds)
-    if any(outcome.state == "quarantined" for outcome in outcomes):
-        raise SystemExit(1)
 
 
 @main.command("reindex")

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
+from ingest.ignore_rules import IGNORE_FILE, NO_RULES, IgnoreRules, ignore_rules
 from ingest.kinds import Kind, kind_of
 from ingest.limits import BYTES_PER_MB, Limits
 from kb_qa.errors import InputError, LimitExceededError, NoDocumentsError, RejectedFileError
 from kb_qa.file_names import display_name
 
+_UNFINISHED = (".part", ".partial", ".filepart", ".crdownload", ".opdownload")  # how programs name what they still copy
 _SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx", "lost+found"})
-_MAX_DEPTH = 64
+MAX_DEPTH = 64
+
+
+Meaning = Literal["gone", "stands", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,7 @@ class Found:
     size: int
     modified: float = 0.0  # seconds since 1970
     given: str = ""  # of an upload: what it is called; it lies in no folder
+    stamp: str = ""  # of its size, times and place on the disk, as `stamp_of` tells them
 
     @property
     def folder(self) -> str:
@@ -49,11 +56,16 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that is no document by its nature: a link, a device, a hidden or a lock file."""
+    """Something that is no document by its nature: a link, a device, a hidden or a lock file.
+
+    `meaning` is what it says of a document that had this name: nothing stands there any more ("gone"), the same as
+    before ("stands"), or that nobody knows, not even of what lies below it ("unknown").
+    """
 
     path: Path
     name: str
     reason: str
+    meaning: Meaning = "gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +85,29 @@ def discover(paths: Sequence[Path], *, limits: Limits) -> Discovery:
     A path that is given itself may be a link or hidden; what lies in a folder may not. Raises InputError for a path
     that does not exist, NoDocumentsError where there is neither a document nor a rejected file.
     """
-    scan = _Scan(limits)
+    discovery = scanned(paths, limits=limits)
+    require_documents(discovery, paths)
+    return discovery
+
+
+def scanned(paths: Sequence[Path], *, limits: Limits, unsettled: Collection[str] = ()) -> Discovery:
+    """As `discover`, and an empty folder is one. `unsettled` are paths of files that are still being written."""
+    scan = _Scan(limits, frozenset(unsettled))
     for path in paths:
         scan.add(path)
-    if not scan.found and not scan.rejected:
-        names = ", ".join(repr(display_name(str(path))) for path in paths) or "nothing"
-        raise NoDocumentsError(f"no document found in {names}; {len(scan.skipped)} entries skipped")
     return Discovery(tuple(scan.found), tuple(scan.rejected), tuple(scan.skipped))
+
+
+def require_documents(discovery: Discovery, paths: Sequence[Path]) -> None:
+    """Raises NoDocumentsError where there is neither a document nor a rejected file."""
+    if not discovery.found and not discovery.rejected:
+        names = ", ".join(repr(display_name(str(path))) for path in paths) or "nothing"
+        raise NoDocumentsError(f"no document found in {names}; {len(discovery.skipped)} entries skipped")
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """Equal for a file that nobody wrote to: size, times of content and entry (ns), device and inode."""
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_dev} {status.st_ino}"
 
 
 def received(uploads: Sequence[tuple[Path, str]], *, limits: Limits) -> Discovery:
@@ -93,6 +121,8 @@ def received(uploads: Sequence[tuple[Path, str]], *, limits: Limits) -> Discover
 @dataclass
 class _Scan:
     limits: Limits
+    unsettled: frozenset[str] = frozenset()
+    rules: IgnoreRules = NO_RULES  # of the given folder that is read
     found: list[Found] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -104,6 +134,7 @@ class _Scan:
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise InputError(f"{display_name(str(path))!r} cannot be opened: no such file or folder") from error
         if stat.S_ISDIR(status.st_mode):
+            self.rules = ignore_rules(path)
             self._folder(path, "", depth=0)
         else:
             self._entry(path, display_name(path.name), status)
@@ -119,32 +150,43 @@ class _Scan:
             self._file(path, display_name(given), status, given)
 
     def _folder(self, folder: Path, prefix: str, depth: int) -> None:
-        if depth > _MAX_DEPTH:
-            self._skip(folder, prefix, f"deeper than {_MAX_DEPTH} folders")
+        if depth > MAX_DEPTH:
+            self._skip(folder, prefix, f"deeper than {MAX_DEPTH} folders", "unknown")
             return
         for entry in self._entries(folder, prefix):
             name = display_name(f"{prefix}{entry.name}")
             path = Path(entry.path)
-            if reason := _passed_over(entry):
+            if reason := passed_over(entry):
                 self._skip(path, name, reason)
-            elif entry.is_dir(follow_symlinks=False):
-                if not self._repeats(path, name, entry.stat(follow_symlinks=False)):
-                    self._folder(path, f"{prefix}{entry.name}/", depth + 1)
-            else:
-                self._entry(path, name, entry.stat(follow_symlinks=False))
+                continue
+            try:
+                is_folder, status = entry.is_dir(follow_symlinks=False), entry.stat(follow_symlinks=False)
+            except OSError as error:
+                gone = isinstance(error, FileNotFoundError)  # between the listing and this
+                self._skip(path, name, f"cannot be opened: {error.strerror}", "gone" if gone else "unknown")
+                continue
+            own = f"{prefix}{entry.name}" + ("/" if is_folder else "")
+            if self.rules.ignores(own):
+                self._skip(path, name, f"ignored by {IGNORE_FILE}")
+            elif not is_folder:
+                self._entry(path, name, status)
+            elif not self._repeats(path, name, status):
+                self._folder(path, own, depth + 1)
 
     def _entries(self, folder: Path, prefix: str) -> Iterator[os.DirEntry[str]]:
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda entry: os.fsencode(entry.name))
         except OSError as error:
-            self._skip(folder, display_name(prefix), f"the folder cannot be opened: {error.strerror}")
+            self._skip(folder, display_name(prefix), f"the folder cannot be opened: {error.strerror}", "unknown")
             return iter(())
         return iter(listed)
 
     def _entry(self, path: Path, name: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, name, f"{_type_name(status.st_mode)}, not a file")
+        elif str(path) in self.unsettled:
+            self._skip(path, name, "still being written", "stands")
         elif not self._repeats(path, name, status):
             self._file(path, name, status)
 
@@ -156,26 +198,27 @@ class _Scan:
                 raise LimitExceededError(
                     f"{name!r} has {size / BYTES_PER_MB:,.0f} MB; the limit is {most} MB (KB_QA_MAX_FILE_MB)"
                 )
-            self.found.append(Found(path, name, kind_of(path, name), size, status.st_mtime, given))
+            kind = kind_of(path, name)
+            self.found.append(Found(path, name, kind, size, status.st_mtime, given, stamp_of(status)))
         except RejectedFileError as error:
             self.rejected.append(Rejected(path, name, error))
         except OSError as error:
-            self._skip(path, name, f"cannot be opened: {error.strerror}")
+            self._skip(path, name, f"cannot be opened: {error.strerror}", "unknown")
 
     def _repeats(self, path: Path, name: str, status: os.stat_result) -> bool:
         """Whether this file or folder was met before: through a hard link, a mount or another given path."""
         key = (status.st_dev, status.st_ino)
         if key in self.seen:
-            self._skip(path, name, f"the same file as {self.seen[key]!r}")
+            self._skip(path, name, f"the same file as {self.seen[key]!r}", "stands")
             return True
         self.seen[key] = name
         return False
 
-    def _skip(self, path: Path, name: str, reason: str) -> None:
-        self.skipped.append(Skipped(path, name, reason))
+    def _skip(self, path: Path, name: str, reason: str, meaning: Meaning = "gone") -> None:
+        self.skipped.append(Skipped(path, name, reason, meaning))
 
 
-def _passed_over(entry: os.DirEntry[str]) -> str:
+def passed_over(entry: os.DirEntry[str]) -> str:
     """Why an entry of a folder is skipped by its name or by being a link; "" where it is not."""
     if entry.is_symlink():
         return "a symbolic link"
@@ -183,6 +226,8 @@ def _passed_over(entry: os.DirEntry[str]) -> str:
         return "hidden"
     if entry.name.startswith("~$"):
         return "an Office lock file"
+    if entry.name.lower().endswith(_UNFINISHED):
+        return "an unfinished copy"
     if entry.name.lower() in _SYSTEM_NAMES:
         return "a file of the operating system"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -28,8 +29,17 @@ def ingest_into(
     settings: Settings, paths: Sequence[Path], progress: IngestProgress, *, retry: bool = False
 ) -> tuple[Outcome, ...]:
     """What became of each file in these files and folders. Raises what `done_job` does."""
-    given = {"paths": [str(path.absolute()) for path in paths], "retry": retry}
+    given = {"paths": [str(plain_path(path)) for path in paths], "retry": retry}
     return done_job(settings, "ingest", given, progress)
+
+
+def plain_path(path: Path) -> Path:
+    """Absolute, and without `..`: one folder has one name, however it is given."""
+    plain = Path(os.path.normpath(path.absolute()))
+    try:
+        return plain if plain.samefile(path) else path.resolve()  # `link/..` is not the folder that the link is in
+    except (OSError, ValueError):  # it is not there: whoever opens it says so
+        return plain
 
 
 def delete_from(settings: Settings, names: Sequence[str], progress: IngestProgress) -> tuple[Outcome, ...]:

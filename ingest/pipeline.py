@@ -40,7 +40,11 @@ _UNPARSED = frozenset({"received", "stored", "parsing"})
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file. `state` is ready, quarantined or skipped; `reason` says why, or "unchanged"."""
+    """What became of one file. `state` is ready, quarantined, skipped or deleted; `reason` says why, or "unchanged".
+
+    `change` is what the file did since it was last looked at (`folder_scan`): new, changed, renamed, moved, deleted,
+    unchanged, or as the state; `was` is what it was called before it was renamed or moved.
+    """
 
     path: str
     document_id: str = ""
@@ -51,6 +55,8 @@ class Outcome:
     reason: str = ""
     seconds: float = 0.0
     code: str = ""
+    change: str = ""
+    was: str = ""
     key: str = field(default="", repr=False)  # tells the files of one run apart, in this one and in any other
 
     @property
@@ -83,6 +89,7 @@ class Ingest:
     captions: Captions | None = None  # pictures are not described without
     stop: Callable[[], None] = field(default=lambda: None)  # asked often; raises to end the run where it stands
     retry: bool = False  # also what was quarantined with these very limits
+    original: Callable[[Found], str] | None = None  # keeps a file's bytes and says their id; else the ledger does
 
     def run(self, paths: Sequence[Path]) -> tuple[Outcome, ...]:
         """One outcome per file, in the order in which they were settled. Raises InputError where there is none."""
@@ -172,7 +179,7 @@ class Ingest:
             for file in found:
                 self.stop()
                 try:
-                    document_id = self.ledger.store_blob(file.path)
+                    document_id = self.original(file) if self.original else self.ledger.store_blob(file.path)
                 except OSError as error:
                     reason = f"the file is gone or closed: {error.strerror}"
                     yield Outcome(file.name, state="skipped", reason=reason, key=str(file.path))

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from ingest.captions import Captions
 from ingest.children import ParserPool
-from ingest.discover import Discovery, discover, received
+from ingest.discover import Discovery, received, require_documents, scanned
+from ingest.folder_scan import NOTHING_REMOVED, FolderScan
 from ingest.limits import Limits
 from ingest.pipeline import Ingest, Outcome
 from ingest.reindexing import Reindexing, settings_for
@@ -22,6 +23,8 @@ from kb_qa.blobs import upload_place
 from kb_qa.counters import Counters
 from kb_qa.embedding_cache import FILE_NAME, CachedEmbedder, forget_texts
 from kb_qa.errors import InputError, NotFoundError
+from kb_qa.file_names import display_name
+from kb_qa.folder_table import FolderTable
 from kb_qa.guardrails.labels import Aliases
 from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
@@ -84,14 +87,42 @@ class Writer:
     def ingest(self, task: Task) -> None:
         """Files and folders of this machine, and files that were handed in, which are gone afterwards."""
         given = task.job.arguments
-        limits = Limits.from_settings(self.settings)
         places = [
             (upload_place(self.settings.kb, each["file"]), str(each["name"])) for each in given.get("uploads", ())
         ]
-        found = received(places, limits=limits)
-        if paths := [Path(path) for path in given.get("paths", ())]:
-            found = _both(found, discover(paths, limits=limits))
+        paths = [Path(path) for path in given.get("paths", ())]
+        limits = Limits.from_settings(self.settings)
+        found = scanned(paths, limits=limits, unsettled=given.get("unsettled", ()))
+        scan = FolderScan.of(task.ledger, paths, found, allow_empty=bool(given.get("allow_empty", False)))
+        if paths and not scan.knew_files:
+            require_documents(found, paths)
+        self._run(task, scan, received(places, limits=limits))
+        for place, _ in places:
+            place.unlink(missing_ok=True)
+
+    def rescan(self, task: Task) -> None:
+        """Folders and files once more, all remembered folders where none is given; one that is away changes nothing."""
+        given = task.job.arguments
+        paths = [Path(path) for path in given.get("paths", ()) or FolderTable(task.ledger.database).roots()]
+        there = [path for path in paths if path.exists()]
+        limits = Limits.from_settings(self.settings)
+        found = scanned(there, limits=limits, unsettled=given.get("unsettled", ()))
+        scan = FolderScan.of(task.ledger, there, found, allow_empty=bool(given.get("allow_empty", False)))
+        self._run(task, scan, Discovery())
+        for path in paths:
+            if path not in there:
+                reason = "nothing is removed: the folder cannot be opened: it is not there"
+                shown = display_name(str(path))
+                task.settle(
+                    Outcome(shown, "", "skipped", reason=reason, code=NOTHING_REMOVED, change="skipped", key=shown)
+                )
+
+    def _run(self, task: Task, scan: FolderScan, uploads: Discovery) -> None:
+        """The pipeline over what was found and handed in; then the names of files that are gone are forgotten."""
         parts = self._read_with(task.ledger)
+        removal = self.removal(task.ledger)
+        found = _both(uploads, scan.discovery)
+        missed = sum(len(root.gone) for root in scan.roots)
         with _open_captions(self.settings, task.ledger) as captions:
             Ingest(
                 ledger=task.ledger,
@@ -99,16 +130,23 @@ class Writer:
                 pool=SpreadingPool(parts.pool, parts.limits),
                 limits=parts.limits,
                 publish=partial(make_visible, self.settings, task.ledger),
-                report=task.settle,
-                discovered=lambda discovery: task.expect(discovery.count),
+                report=lambda outcome: task.settle(scan.told(outcome)),
+                discovered=lambda discovery: task.expect(discovery.count + missed),
                 aliases=parts.aliases,
                 captions=captions,
                 stop=task.stop,
-                retry=bool(given.get("retry", False)),
+                retry=bool(task.job.arguments.get("retry", False)),
+                original=scan.original,
             ).run_on(found)
-        self.removal(task.ledger).sweep()
-        for place, _ in places:
-            place.unlink(missing_ok=True)
+        settled = found.count
+        for outcome in scan.removed(removal.withdraw):
+            task.stop()
+            task.settle(outcome)
+            settled += 1
+        if missed:
+            task.expect(settled)
+            make_visible(self.settings, task.ledger)
+        removal.sweep()
 
     def delete(self, task: Task) -> None:
         """Documents by their ids."""
@@ -122,9 +160,11 @@ class Writer:
             try:
                 removal.delete(document_id)
             except NotFoundError as error:
-                task.settle(Outcome(outcome.path, document_id, "skipped", reason=str(error), key=document_id))
+                task.settle(
+                    Outcome(outcome.path, document_id, "skipped", reason=str(error), change="skipped", key=document_id)
+                )
             else:
-                task.settle(Outcome(outcome.path, document_id, "deleted", key=document_id))
+                task.settle(Outcome(outcome.path, document_id, "deleted", change="deleted", key=document_id))
         make_visible(self.settings, task.ledger)
         removal.sweep()
 
@@ -169,7 +209,7 @@ class Writer:
 
 # What each kind of job is done by (`protocols.JobQueue` says what it is given).
 KINDS: Mapping[str, Callable[[Writer, Task], None]] = MappingProxyType(
-    {"ingest": Writer.ingest, "delete": Writer.delete, "reindex": Writer.reindex}
+    {"ingest": Writer.ingest, "rescan": Writer.rescan, "delete": Writer.delete, "reindex": Writer.reindex}
 )
 
 

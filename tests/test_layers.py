@@ -20,6 +20,7 @@ ROWS: dict[int, set[str]] = {
             "alias_file",
             "arrows",
             "audit",
+            "backup",
             "bert_graph",
             "blobs",
             "caption_table",
@@ -29,6 +30,7 @@ ROWS: dict[int, set[str]] = {
             "embed",
             "embedding_cache",
             "failpoints",
+            "folder_table",
             "highlight",
             "index_ledger",
             "job_table",
@@ -110,6 +112,7 @@ ROWS: dict[int, set[str]] = {
     5: {"knowledge_base"},
     6: {"answer_models", "live_index", "wiring"},
     7: {
+        "backup_command",
         "check_command",
         "command_line",
         "doctor_command",

@@ -26,6 +26,7 @@ from kb_qa.arrows import IllegalArrowError
 from kb_qa.database import FILE_NAME, wal_is_safe
 from kb_qa.elements import Block, Cell, Chunk, Element, ParsedDocument, Table, Word
 from kb_qa.errors import EnvironmentProblemError, InputError, MissingIndexError, NotFoundError, ReindexNeededError
+from kb_qa.folder_table import FolderTable
 from kb_qa.geometry import BBox, Page, Region
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import StoredFacts
@@ -131,24 +132,27 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
         Ledger.open(tmp_path, create=True)
 
 
-def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [1, 2, 3])
+def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path, schema: int) -> None:
     """What was stored stays; elements from before have no facts yet, and a new parse stores them."""
     with Ledger.open(tmp_path, create=True) as made:
         made.set_embedder("fake", 4)
         bring(made, "old", until="ready")
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         connection.execute("DROP INDEX chunks_by_digest")
-        for table, column in (
-            *(("versions", "locale"), ("versions", "facts_reading"), ("elements", "facts")),
-            *(("elements", "described_by"), ("chunks", "described_by")),
-            *(("versions", "limits"), ("chunks", "digest")),
-            *(("versions", "dated"), ("versions", "dated_by"), ("chunks", "last_page")),
-            *(("versions", "chunking"), ("chunks", "context")),
-            *(("versions", "called"), ("chunks", "sketch")),
+        for number, table, column in (
+            *((2, "versions", "locale"), (2, "versions", "facts_reading"), (2, "elements", "facts")),
+            *((3, "elements", "described_by"), (3, "chunks", "described_by")),
+            *((4, "versions", "limits"), (4, "chunks", "digest")),
+            *((4, "versions", "dated"), (4, "versions", "dated_by"), (4, "chunks", "last_page")),
+            *((4, "versions", "chunking"), (4, "chunks", "context")),
+            *((4, "versions", "called"), (4, "chunks", "sketch")),
         ):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        connection.executescript("DROP TABLE job_outcomes")
-        connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions; PRAGMA user_version = 1")
+            if number > schema:
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.executescript("DROP TABLE job_outcomes; DROP TABLE roots; DROP TABLE seen_files")
+        connection.executescript("DROP TABLE decisions; DROP TABLE turns; DROP TABLE captions")
+        connection.execute(f"PRAGMA user_version = {schema}")
         connection.executescript(
             "CREATE VIRTUAL TABLE old USING fts5(terms);"
             "INSERT INTO old (rowid, terms) SELECT rowid, body FROM lexical;"
@@ -163,6 +167,7 @@ def test_an_older_schema_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
             assert [each.called for each in opened.identities().values()] == [()]
             assert opened.decisions() == []
             assert opened.jobs.outcomes(1) == []
+            assert FolderTable(opened.database).seen_under("/") == []
             assert opened.turns("s", 6) == []
             assert opened.caption(b"", model="m", instruction="1") is None
             assert found(opened, "old", "1") == {f"{sha('old')[:8]}-1-0", f"{sha('old')[:8]}-1-1"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -17,10 +16,12 @@ import click
 
 from kb_qa import remote
 from kb_qa.answers import SESSION_ID, AnswerEvent, Filters, LevelChoice
+from kb_qa.backup_command import backup, restore
 from kb_qa.check_command import check
 from kb_qa.command_line import (
     HELP,
     Commands,
+    exit_code_of_child,
     filter_options,
     filters_of,
     json_option,
@@ -271,11 +272,13 @@ def _passed_on(name: str, help_text: str) -> None:
     )
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def run(arguments: Sequence[str]) -> None:
-        raise SystemExit(subprocess.call([sys.executable, "-m", "ingest", name, *arguments]))
+        raise SystemExit(exit_code_of_child([sys.executable, "-m", "ingest", name, *arguments]))
 
 
 main.add_command(check)
 main.add_command(export)
+main.add_command(backup)
+main.add_command(restore)
 main.add_command(doctor)
 main.add_command(evaluate)
 main.add_command(key)

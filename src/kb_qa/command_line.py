@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -99,6 +101,24 @@ def write_output(output: Path, data: bytes) -> None:
         output.write_bytes(data)
     except OSError as error:
         raise InputError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+
+
+def exit_code_of_child(command: Sequence[str]) -> int:
+    """Runs a command to its end, and passes on what is to end it, so that nothing goes on without this process."""
+    with subprocess.Popen(command) as child:
+
+        def pass_on(number: int, frame: object) -> None:
+            # Ctrl-C reaches a terminal's whole foreground group, the child with it.
+            if number != signal.SIGINT or not sys.stdin.isatty():
+                child.send_signal(number)
+
+        before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            code = child.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
 
 
 def stored_events(library: Library, answer_id: str) -> Sequence[AnswerEvent]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, CursorResult, Row, delete, func, insert, or_,
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.database import Database
-from kb_qa.errors import LostLeaseError, NotFoundError
+from kb_qa.errors import EnvironmentProblemError, LostLeaseError, NotFoundError
 from kb_qa.jobs import Job
 from kb_qa.schema import job_outcomes, jobs
 
@@ -106,6 +106,13 @@ class JobTable:
         rows = select(jobs).where(jobs.c.kind == job.kind, jobs.c.id > job.id, jobs.c.state != "failed")
         with self.database.read() as connection:
             return [_job(row) for row in connection.execute(rows)]
+
+    def call_off(self, reason: str) -> None:
+        """Ends all jobs that are not over, as failed: what they are about is not here."""
+        report = {"error": {"code": EnvironmentProblemError.code, "message": reason}}
+        with self.database.write() as connection:
+            open_jobs = update(jobs).where(jobs.c.state.not_in(_OVER))
+            connection.execute(open_jobs.values(state="failed", lease_until=0.0, report=report))
 
     def forget_old(self) -> None:
         """Drops what was over and done with a month ago."""

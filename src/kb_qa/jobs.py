@@ -34,10 +34,12 @@ class JobQueue(Protocol):
     |---|---|
     | `ingest` | `paths`: files and folders of this machine, absolute; `uploads`: `{file, name}` each, `file` being the
     name of a file in the knowledge base's folder `uploads`, which the job takes away, `name` what the reader calls it;
-    `retry`: also what was quarantined (false) |
+    `retry`: also what was quarantined (false); `allow_empty`: a folder that lost all its files at once lost them
+    indeed (false); `unsettled`: paths of files that are still being written, which stay what they were |
+    | `rescan` | `paths`, `allow_empty` and `unsettled` as above; without paths, all folders that were ever given. One
+    that is not there is told, and removes nothing |
     | `delete` | `documents`: ids |
     | `reindex` | `embedder`, `backend`, `precision`: the model to change to; `index_only`: none, the model stays |
-    | `rescan` | those of the command of this name |
 
     A report has `total` (files, once they are counted), `done` (those that are settled), `paused` (why the work waits,
     such as a full disk; empty where it goes on), and of a failed job `error`: `{code, message}`. One of `reindex` has

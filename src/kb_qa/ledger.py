@@ -52,6 +52,7 @@ from kb_qa.schema import (
     meta,
     names,
     pages,
+    seen_files,
     vectors,
     versions,
 )
@@ -325,6 +326,7 @@ class Ledger(LedgerIndex, CaptionTable, VersionTable):
         with self.database.write() as connection:
             live = retire(connection, document_id)
             connection.execute(delete(names).where(names.c.document_id == document_id))
+            connection.execute(delete(seen_files).where(seen_files.c.document_id == document_id))
         if not live and not blob_place(self._blobs, document_id).is_file():
             raise NotFoundError(f"no document {document_id!r}")
 

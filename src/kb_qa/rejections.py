@@ -122,6 +122,10 @@ _PHRASES: Mapping[str, str] = {
     "hidden": "隐藏文件",
     "a symbolic link": "符号链接",
     "an Office lock file": "Office 锁定文件",
+    "an unfinished copy": "未完成的副本",
+    "still being written": "仍在写入",
+    "ignored by .kbqaignore": "已由 .kbqaignore 忽略",
+    "no file of this name stands there any more": "该处已没有此名称的文件",
     "a file of the operating system": "操作系统文件",
     "a named pipe, not a file": "命名管道，不是文件",
     "a socket, not a file": "套接字，不是文件",
@@ -151,6 +155,24 @@ _PHRASES: Mapping[str, str] = {
 _PASSED_OVER = (
     (re.compile(r"the same file as ('.*'|\".*\")", re.DOTALL), r"与 \1 是同一文件"),
     (re.compile(r"deeper than (\d+) folders"), r"超过 \1 层文件夹"),
+    (
+        re.compile(r"its content stays under the name ('.*'|\".*\")", re.DOTALL),
+        r"内容仍以名称 \1 保留",
+    ),
+    (
+        re.compile(
+            r"nothing is removed: all (\d+) files that stood there are gone; if that is meant, use --allow-empty"
+        ),
+        r"未删除任何文档：原有的 \1 个文件全部消失；如属实，请使用 --allow-empty",
+    ),
+    (
+        re.compile(r"nothing is removed, though (\d+) files are not seen: ('.*'|\".*\") cannot be read", re.DOTALL),
+        r"未删除任何文档（有 \1 个文件未见）：无法读取 \2",
+    ),
+    (
+        re.compile(r"nothing is removed: the folder cannot be opened: (.+)"),
+        r"未删除任何文档：无法打开文件夹：\1",
+    ),
     (re.compile(r"cannot be opened: (.+)"), r"无法打开：\1"),
     (re.compile(r"the folder cannot be opened: (.+)"), r"无法打开文件夹：\1"),
     (re.compile(r"the file is gone or closed: (.+)"), r"文件已不存在或无权打开：\1"),

@@ -29,9 +29,13 @@ class Removal:
 
     def delete(self, document_id: str) -> None:
         """Raises NotFoundError where there is no such document."""
+        self.withdraw(document_id)
+        self.sweep()
+
+    def withdraw(self, document_id: str) -> None:
+        """`delete` without the sweep, for several at once. Raises NotFoundError where there is no such document."""
         self.forget_texts(own_digests(self.ledger, document_id))  # first: afterwards nothing knows its texts any more
         self.ledger.withdraw(document_id)
-        self.sweep()
 
     def sweep(self) -> int:
         """Removes every document that was deleted or replaced; how many."""

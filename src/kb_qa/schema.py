@@ -227,6 +227,19 @@ job_outcomes = Table(
     Column("outcome", JSON, nullable=False),
 )
 Index("one_outcome", job_outcomes.c.job_id, job_outcomes.c.key, unique=True)
+# The folders that were given to be read, and the files that a scan of one last saw there. A file that was given singly
+# or uploaded is none of them, and no rescan takes it out.
+roots = Table("roots", metadata, Column("path", Text, primary_key=True), Column("created", Float, nullable=False))
+seen_files = Table(
+    "seen_files",
+    metadata,
+    Column("folder", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("document_id", Text, nullable=False),
+    Column("stamp", Text, nullable=False),  # size, times and place on the disk
+    Column("looked", Float, nullable=False),  # when the stamp was read
+)
+Index("seen_files_of_document", seen_files.c.document_id)
 answers = Table(
     "answers",
     metadata,

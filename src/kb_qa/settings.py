@@ -94,6 +94,8 @@ class Settings:
     policy_granularity: str = "unit"  # unit | answer: what one such figure takes with it
     trust_file_names: bool = False  # file names may stand in prompts
     worker: bool = True  # `serve` runs an ingest worker
+    watch_seconds: int = 2  # between two looks at the folders that are watched
+    settle_seconds: int = 5  # a file whose size and times were the same for so long is finished
     parsers: int = 2  # parser child processes at a time
     parse_seconds: int = 900  # a document
     page_seconds: int = 90  # of processor time, a page, which alone is lost
