@@ -26,7 +26,7 @@ def nth_writes(proof: Proof, every: int) -> list[tuple[str, int]]:
     return [(name, n) for name in WRITES for n in range(1, times[name] + 1, every if name == "commit.before" else 4)]
 
 
-@pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.slow)], ids=["some writes", "every write"])
+@pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.long)], ids=["some writes", "every write"])
 def test_a_disk_that_is_full_for_a_while_delays_an_ingest_and_nothing_else(proof: Proof, every: int) -> None:
     """At the n-th write, and at the two after it: paused with the reason, then whole, and the export is the same."""
     wrong, paused = [], 0

@@ -29,7 +29,7 @@ def test_what_an_answer_says_is_kept() -> None:
     assert seen.answered.text.startswith("Net revenue was 4,812 million")
     assert [place.page for place in seen.answered.cited] == [1]
     assert Decimal(4_812_000_000) in seen.answered.figures[0].values
-    assert {*seen.answered.seconds} == {"retrieve", "context", "answer", "total"}
+    assert {*seen.answered.seconds} == {"resolve", "retrieve", "context", "answer", "save", "total"}
     assert seen.answered.seconds["total"] >= sum(
         seen.answered.seconds[stage] for stage in ("retrieve", "context", "answer")
     )

@@ -122,7 +122,7 @@ def test_no_request_is_a_server_error(label: str, mode: GenerationMode, keyed: K
     assert attacked(OPERATIONS[label], mode, keyed, 3) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_no_request_of_many_is_a_server_error(label: str, mode: GenerationMode, keyed: Keyed) -> None:

@@ -194,7 +194,7 @@ def test_a_folder_that_is_scanned_again_and_again_costs_nothing(workshop: Worksh
     assert "renamed.txt" in workshop.visible()
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.long)])
 def test_a_poison_file_among_others_is_the_only_one_that_is_not_read(workshop: Workshop, count: int) -> None:
     """With real children: it kills its parser twice, and each of the others is ready."""
     for number in range(count - 1):
