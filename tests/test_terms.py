@@ -1,8 +1,12 @@
 """Questions and materials meet in the same index terms, in English and Chinese."""
 
+import itertools
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import snowballstemmer
 
 from kb_qa.terms import terms, use_cache
 
@@ -57,3 +61,17 @@ def test_the_dictionary_cache_lies_where_it_is_told(tmp_path: Path) -> None:
     use_cache(tmp_path / "cache")
     assert (tmp_path / "cache").is_dir()
     assert terms("工资") == ["工资"]
+
+
+def test_threads_stem_one_after_the_other() -> None:
+    """Words stemmed by many threads at once have the stems that they have alone."""
+    words = [f"{letters}ational{letters}ies" for letters in map("".join, itertools.product("bcdfg", repeat=4))]
+    alone = [snowballstemmer.stemmer("english").stemWord(word) for word in words]
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = [*pool.map(terms, words)]
+    finally:
+        sys.setswitchinterval(switch)
+    assert together == [[stem] for stem in alone]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import secrets
-import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb_qa.answers import AnswerEvent, Context, Filters, Hit, LevelChoice, Question, Refusal
@@ -61,8 +59,6 @@ class KnowledgeBase:
     policy: Policy = STRICT
     rewriter: QuestionRewriter | None = None
     stages: Stages = _UNTIMED
-    # More questions than cores at once only take the interpreter from each other: the others wait for their turn.
-    _turns: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(max(os.cpu_count() or 1, 2)))
 
     async def ask(
         self,
@@ -155,11 +151,7 @@ class KnowledgeBase:
             if isinstance(found, Context):
                 return found, ""
             instead = found
-        return await asyncio.to_thread(self._passages_in_turn, question), instead
-
-    def _passages_in_turn(self, question: Question) -> Context:
-        with self._turns:
-            return self._passages(question)
+        return await asyncio.to_thread(self._passages, question), instead
 
     def _passages(self, question: Question) -> Context:
         with self.stages.timed("retrieve"):

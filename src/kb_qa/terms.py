@@ -11,6 +11,7 @@ import logging
 import math
 import re
 import tempfile
+import threading
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,10 @@ _STOP = frozenset(
     "什么 多少 几 哪 哪些 哪个 如何 怎么 怎样 为 对 于 等 被 把 从 到 也 都 就 而 "
     "请问 请 可以 能 会 要 一 个 之 其 是否 谁".split()
 )
+
+
+# The stemmer keeps the word at hand in itself: two threads at once got an IndexError, or another word's stem.
+_STEMMING = threading.Lock()
 
 
 def terms(text: str) -> list[str]:
@@ -94,7 +99,8 @@ def _pairs(word: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    stem: str = _stemmer().stemWord(word)
+    with _STEMMING:
+        stem: str = _stemmer().stemWord(word)
     return stem
 
 
