@@ -108,7 +108,6 @@ _WORDINGS = (
     (rf"{_N} needs more than (\d+) MB of memory", r"\1 需要超过 \2 MB 内存"),
     (rf"ingest ended (\d+) times while it was at work on {_N}", r"在处理 \2 时，入库程序终止了 \1 次"),
     (rf"{_N} crashed its parser (\d+) times \((.+)\)", r"解析程序在 \1 上崩溃了 \2 次（\3）"),
-    (rf"ingest ended (\d+) times while it was at work on {_N}", r"处理 \2 时录入进程终止了 \1 次"),
     (rf"parsing {_N} failed: (.+)", r"解析 \1 失败（\2）"),
     (rf"the parser failed on {_N}: (.+)", r"解析程序在 \1 上出错（\2）"),
     (rf"the parser of {_N} returned nonsense: (.+)", r"解析程序对 \1 返回了无效结果（\2）"),
