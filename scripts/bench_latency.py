@@ -52,6 +52,7 @@ def main() -> None:
     before = resident_mb()
     started = time.monotonic()
     with open_parts(replace(Settings(), kb=options.store)) as parts:
+        parts.warm_up()
         print(f"opened in {time.monotonic() - started:.1f} s, {resident_mb() - before:.0f} MB more resident")
         measure(parts.knowledge_base, options.store, questions, options.at_once)
         print(f"{'resident after all':<44} {resident_mb():9.0f} MB")

@@ -59,13 +59,15 @@ def _to_nobody(reason: str) -> None:
 @dataclass(frozen=True, slots=True)
 class OpenParts:
     """What a process works with while it owns the index. `refresh` publishes what ingest left in the ledger since;
-    after `withdraw` a document is not seen any more, and its texts are forgotten.
+    after `withdraw` a document is not seen any more, and its texts are forgotten. `warm_up` reads what each of the
+    first questions would read, for whoever answers many.
     """
 
     knowledge_base: KnowledgeBase
     ledger: Ledger
     refresh: Callable[[], int]
     withdraw: Callable[[str], None]
+    warm_up: Callable[[], None]
     counters: Counters
     keys: AccessKeys
     job_states: Callable[[], Mapping[str, int]]
@@ -134,11 +136,18 @@ def open_parts(
                 ledger,
                 refresh=partial(refresh, ledger, live),
                 withdraw=partial(_withdraw, settings, ledger),
+                warm_up=partial(_warm_up, ledger, live),
                 counters=counters,
                 keys=AccessKeys(ledger.database),
                 job_states=lambda: job_states(ledger.database),
                 tracer=tracer,
             )
+
+
+def _warm_up(ledger: Ledger, live: LiveIndex) -> None:
+    ledger.sketches(())
+    live.identities()
+    live.retriever.embedder.embed_passages(["?"])  # its whole tokenizer, where questions alone need but a part
 
 
 def _withdraw(settings: Settings, ledger: Ledger, document_id: str) -> None:

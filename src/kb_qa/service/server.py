@@ -104,6 +104,7 @@ def _opened(settings: Settings, address: str, ending: Ending, held: contextlib.E
         Renderer(settings.kb / PICTURES, workers=DRAWERS, max_megapixels=settings.max_megapixels)
     )
     renderer.warm_up()
+    parts.warm_up()
     audit = None
     if settings.audit_mb:
         audit = AuditLog(settings.kb / "audit", megabytes=settings.audit_mb, files=settings.audit_files)
