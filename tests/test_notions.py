@@ -62,7 +62,7 @@ def test_words_without_other_names_are_notions_of_their_own() -> None:
         ("Revenue", 0),
         ("Total revenues (note 3)", 0),
         ("Cost of revenue", 1),
-        ("Gain on sale of loans", 2),
+        ("Gain on sale of loans", 3),
         ("一、营业收入（元）", 0),
         ("营业收入成本", 1),
     ],

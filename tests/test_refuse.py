@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kb_qa.answers import Context, Hit, Material, Question
+from kb_qa.answers import Context, Filters, Hit, Material, Question
 from kb_qa.protocols import Identity, Unrelated
 from kb_qa.refuse import before_generation
 from tests.factories import DOCUMENT, make_chunk, make_context
@@ -48,6 +48,18 @@ def test_passages_that_are_no_evidence(question: Question, searched: str) -> Non
 def test_evidence_of_any_kind_goes_to_the_model(context: Context, known: Unrelated | None) -> None:
     """Words or meaning suffice, and without a measurement nothing is too weak."""
     assert before_generation(Question("How deep is it?", "en"), context, unrelated=known) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        pytest.param(Question("How deep is it?", "en"), frozenset({DOCUMENT}), id="named"),
+        pytest.param(Question("How deep is it?", "en", Filters(documents=("briefing.pdf",))), frozenset(), id="chosen"),
+    ],
+)
+def test_the_weakest_passages_of_a_document_that_is_asked_about(question: Question, named: frozenset[str]) -> None:
+    """Whoever names or chooses a document knows what it is about: its passages go to the model."""
+    assert before_generation(question, replace(weak(), named=named), unrelated=KNOWN) is None
 
 
 def test_a_company_that_its_cover_alone_names() -> None:

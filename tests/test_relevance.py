@@ -79,6 +79,13 @@ def test_the_currency_that_is_asked_for(currency: str, figures: str, answered: b
     assert bool(chosen(f"What was net revenue in {currency}?", row("Net sales", figures, "1"))) is answered
 
 
+def test_a_sale_is_no_sales() -> None:
+    """What has the stem of another name of the thing is not that thing."""
+    said = "On March 9, 2023, there were 180 holders of record at the last reported sale of our common stock."
+    assert chosen("What was the revenue?", said) == []
+    assert chosen("What was the revenue?", "Sales were $180 million.") == ["Sales were $180 million."]
+
+
 def test_a_parents_own_statements_are_passed_by() -> None:
     """Their rows are those of the group only where nothing says whose they are."""
     rows = (row("Net income", "853", "651"), row("Equity in undistributed income of subsidiary", "5", "6"))

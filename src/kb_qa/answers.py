@@ -171,7 +171,7 @@ class Context:
 
     Where a `whole` file is asked about, the materials are all that was read of it. `figures` are the lines of the fact
     ledger: every figure of the materials with its F-number. `called` is all that each document is called, by its id:
-    its company may stand on the cover alone.
+    its company may stand on the cover alone. `named` are the ids of documents that the question surely names.
     """
 
     materials: tuple[Material, ...]
@@ -180,6 +180,7 @@ class Context:
     whole: WholeFile | None = None
     figures: tuple[str, ...] = ()
     called: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
 
     def block(self, material: int, block: int) -> Block:
         """Block `block` (from 0) of material `material` (from 1). IndexError where there is none."""

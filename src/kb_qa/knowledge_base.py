@@ -164,7 +164,7 @@ class KnowledgeBase:
         if not found.hits:
             self._require_documents()
         with self.stages.timed("context"):
-            return build_context(
+            context = build_context(
                 question,
                 found.hits,
                 limit=self.top_k,
@@ -172,6 +172,7 @@ class KnowledgeBase:
                 room=Room(self.context_tokens, found.named, beside(found.hits, self.library, question.filters)),
                 trust_file_names=self.trust_file_names,
             )
+            return replace(context, named=found.named)
 
     def _called(self, context: Context) -> Mapping[str, Sequence[str]]:
         known = self.retriever.identities()

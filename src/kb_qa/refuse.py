@@ -34,7 +34,9 @@ def before_generation(
     if not context.materials:
         return Refusal("nothing_found", message)
     hits = [material.hit for material in context.materials]
-    if context.whole is None and not question.asked and is_weak(hits, question.language, unrelated):
+    # Of a document that is asked about by its name, even the weakest passages are worth a look.
+    is_open = context.whole is None and not question.asked and not context.named and not question.filters.documents
+    if is_open and is_weak(hits, question.language, unrelated):
         nearest = tuple(material.label for material in context.materials[:MOST_NEAREST])
         return Refusal("too_weak", weak_text(language, len(identities)), nearest=nearest)
     known = {name for name, document in question.named_before if document in _documents(context)}

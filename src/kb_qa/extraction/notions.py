@@ -15,6 +15,10 @@ _CJK = re.compile("[\u3400-\u9fff]")
 _CJK_RUN = re.compile("[\u3400-\u9fff]+")
 _JOINED = re.compile(r"(?<=[a-z])[-/](?=[a-z])")
 _IN_BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")
+_PLURAL_ALONE: dict[tuple[str, ...], re.Pattern[str]] = {
+    ("sale",): re.compile(r"(?a)\bsales\b"),
+    ("earn",): re.compile(r"(?a)\bearnings\b"),
+}
 # So many other words may stand between the words of a name.
 _BETWEEN = 3
 # What a label says besides the name of the thing without saying another thing.
@@ -56,11 +60,18 @@ class Notion:
 
     def name_in(self, text: Reading) -> frozenset[str] | None:
         """The words of the longest of its names that `text` holds close together; None where it holds none."""
-        found = max((form for form in self.latin if _holds(text, form)), key=len, default=None)
+        held = (form for form in self.latin if _holds(text, form) and _is_meant(form, text.plain))
+        found = max(held, key=len, default=None)
         written = max((form for form in self.chinese if _is_written(form, text.plain)), key=len, default=None)
         if found is None and written is None:
             return None
         return frozenset(found or ()) | frozenset((written,) if written else ())
+
+
+def _is_meant(form: tuple[str, ...], plain: str) -> bool:
+    """A sale is no sales, and what is earned no earnings, though they have one stem."""
+    word = _PLURAL_ALONE.get(form)
+    return word is None or word.search(plain) is not None
 
 
 @lru_cache(maxsize=32768)
