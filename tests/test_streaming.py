@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import signal
@@ -324,14 +325,14 @@ def test_terminated_process_ends_its_streams_and_exits() -> None:
 
 
 def wait_for(base: str, seconds: float = 60) -> None:
+    """Until it is ready: it listens before."""
     deadline = time.monotonic() + seconds
     while True:
-        try:
-            httpx.get(f"{base}/healthz")
-            return
-        except httpx.ConnectError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        with contextlib.suppress(httpx.ConnectError):
+            if httpx.get(f"{base}/readyz").status_code == 200:
+                return
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_question_without_any_ready_document_is_503_before_the_stream() -> None:
