@@ -21,6 +21,7 @@ from pathlib import Path
 
 from kb_qa.answers import Filters
 from kb_qa.ledger import Ledger
+from kb_qa.live_index import LiveIndex
 from kb_qa.retrieve import Retriever
 from kb_qa.settings import Settings
 from kb_qa.testing import HashEmbedder
@@ -76,12 +77,12 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     settings = Settings(kb=folder / "kb")
     with (
         Ledger.open(settings.kb, create=False) as ledger,
-        owned_index(settings, ledger, embedder.dimension, "http://127.0.0.1:1") as store,
+        owned_index(settings, ledger, (embedder.id, embedder.dimension), "http://127.0.0.1:1") as store,
     ):
-        retriever = Retriever(embedder, store, ledger)
+        live = LiveIndex(settings, ledger, store, Retriever(embedder, store, ledger))
 
         def search(question: str) -> None:
-            if not retriever.retrieve(question, k=8, filters=Filters()):
+            if not live.retrieve(question, k=8, filters=Filters()):
                 raise RuntimeError(f"nothing found for {question!r}")
 
         idle = asked(search, options, lambda: None)
@@ -92,7 +93,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
 
         def publish() -> None:
             nonlocal published
-            published += refresh(ledger, store)
+            published += refresh(ledger, live)
 
         busy = asked(search, options, publish)
         alive = writer.poll() is None
