@@ -51,7 +51,7 @@ def process(silence: float) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
         child.wait()
 
 
-@pytest.mark.parametrize(("silence", "last"), [(1.0, "end"), (60.0, "error")], ids=["finished", "cut"])
+@pytest.mark.parametrize(("silence", "last"), [(3.0, "end"), (60.0, "error")], ids=["finished", "cut"])
 def test_open_answers_end_with_an_event_while_new_requests_are_503(silence: float, last: str) -> None:
     """SIGTERM: an answer that is nearly done is finished, another ends with an error event; all within 10 s, exit 0."""
     with process(silence) as (child, base):
