@@ -117,7 +117,7 @@ class Worker:
 
     def _failed(self, held: _Held, error: Exception) -> bool:
         code = error.code if isinstance(error, KbQaError) else KbQaError.code
-        held.report["error"] = {"code": code, "message": str(error)}
+        held.report["error"] = {"code": code, "message": _told(error)}
         try:
             held.finish("failed")
         except KbQaError:
@@ -247,3 +247,12 @@ def _may_pass(error: Exception) -> bool:
     if isinstance(error, KbQaError):
         return isinstance(error, EnvironmentProblemError) and error.retryable
     return isinstance(error, OSError) and error.errno in FULL
+
+
+def _told(error: Exception) -> str:
+    """Our own errors are worded for readers; the words of others may hold what they failed on, and stay in the log."""
+    if isinstance(error, KbQaError):
+        return str(error)
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return f"something went wrong on our side ({type(error).__name__}); the log has the details"

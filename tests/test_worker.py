@@ -112,6 +112,20 @@ def test_a_job_that_cannot_be_done_fails_with_its_reason(
     assert words in job.report["error"]["message"]
 
 
+def test_the_words_of_an_unknown_error_stay_in_the_log(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job's report goes to readers: it names the kind of error, and nothing of what it failed on."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("kaboom secret=/etc/x")
+
+    monkeypatch.setattr("ingest.writer.KINDS", {"ingest": fail})
+    job_id = bench.ledger.jobs.add("ingest", {})
+    assert bench.work()
+    message = bench.ledger.jobs.get(job_id).report["error"]["message"]
+    assert "ValueError" in message
+    assert "secret" not in message
+
+
 def test_an_upload_is_ingested_under_its_name_and_taken_away(bench: Bench) -> None:
     """The name is shown, and is no path; the same bytes five times are one version, parsed and embedded once."""
     folder = bench.settings.kb / UPLOADS
