@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TimeRemainingColumn
 
 from ingest.reindex import Reindexed, Reporting
 from ingest.reindexing import Embedded
+from ingest.stderr_bar import StderrBar
 
 _INDEXED_BY = {
     "command": "the index was filled",
@@ -20,38 +18,20 @@ _INDEXED_BY = {
 }
 
 
-class EmbeddingProgress:
-    """On standard error, so that what `--json` prints stays whole. `echo` gets each document instead of a line here."""
+class EmbeddingProgress(StderrBar):
+    """`echo` gets each document instead of a line here."""
 
     def __init__(self, echo: Callable[[Embedded], None] | None = None) -> None:
-        self._console = Console(stderr=True, highlight=False)
+        super().__init__("embedding", "chunks", TimeRemainingColumn())
         self._echo = echo
-        self._paused = ""
-        columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
-        self._task = self._bar.add_task("chunks", total=None)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     @property
     def reporting(self) -> Reporting:
         return Reporting(
             counted=lambda total, done: self._bar.update(self._task, total=total, completed=done),
             embedded=self._embedded,
-            paused=self._pause,
+            paused=self.pause,
         )
-
-    def _pause(self, reason: str) -> None:
-        if reason and reason != self._paused:
-            self._console.print(f"[yellow]paused[/]      {escape(reason)}; it goes on by itself", soft_wrap=True)
-        self._paused = reason
 
     def _embedded(self, document: Embedded) -> None:
         if self._echo is not None:

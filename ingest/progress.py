@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self
 
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from ingest.pipeline import Outcome
+from ingest.stderr_bar import StderrBar
 from kb_qa.command_line import terminal_language
 from kb_qa.rejections import rejection_in
 
@@ -21,35 +19,16 @@ STYLES = {"ready": "green", "quarantined": "red", "skipped": "yellow", "deleted"
 _TOLD_CHANGES = {"changed": ("changed", "已更改"), "renamed": ("was", "原名"), "moved": ("moved, was", "已移动，原名")}
 
 
-class IngestProgress:
-    """On standard error, so that what `--json` prints stays whole. `echo` gets each outcome instead of a line here."""
+class IngestProgress(StderrBar):
+    """`echo` gets each outcome instead of a line here."""
 
     def __init__(self, echo: Callable[[Outcome], None] | None = None, *, only_changes: bool = False) -> None:
-        self._console = Console(stderr=True, highlight=False)
+        super().__init__("reading", "files", TimeElapsedColumn())
         self._echo = echo
         self._only_changes = only_changes
-        self._paused = ""
-        columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
-        self._task = self._bar.add_task("files", total=None)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     def expect(self, total: int) -> None:
         self._bar.update(self._task, total=total)
-
-    def pause(self, reason: str) -> None:
-        """Says why the work waits, once; "" where it goes on."""
-        if reason and reason != self._paused:
-            self._console.print(f"[yellow]paused[/]      {escape(reason)}; it goes on by itself", soft_wrap=True)
-        self._paused = reason
 
     def report(self, outcome: Outcome) -> None:
         self._bar.advance(self._task)

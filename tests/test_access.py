@@ -18,7 +18,7 @@ from kb_qa import remote
 from kb_qa.access_keys import AccessKeys
 from kb_qa.answers import Filters
 from kb_qa.database import Database
-from kb_qa.errors import InputError
+from kb_qa.errors import InputError, TooManyRequestsError
 from kb_qa.service import create_app, key_ring
 from kb_qa.service.key_limits import KeyLimits
 from kb_qa.service.key_ring import COOKIE, Caller, Sessions
@@ -344,11 +344,14 @@ def test_tokens_of_a_key_are_limited() -> None:
 def test_without_keys_there_are_no_limits() -> None:
     """Whoever sits at this machine is not counted."""
     limits = KeyLimits(None, requests=1, streams=1)
-    local = key_ring.LOCAL
+    local, keyed = key_ring.LOCAL, replace(key_ring.LOCAL, key_id="k")
     for _ in range(3):
         limits.count(local)
-    with limits.stream(local), limits.stream(local):
-        pass
+    limits.count(keyed)
+    with pytest.raises(TooManyRequestsError):
+        limits.count(keyed)
+    with limits.stream(local), limits.stream(local), limits.stream(keyed), pytest.raises(TooManyRequestsError):
+        limits.stream(keyed).__enter__()
 
 
 # What is kept

@@ -74,5 +74,7 @@ async def test_a_worker_that_cannot_live_is_tried_later_and_later(tmp_path: Path
 
 async def test_a_program_that_is_not_there_ends_nothing(tmp_path: Path) -> None:
     """The service serves without a worker."""
-    async with IngestWatch([str(tmp_path / "nothing")], Counters(), first_delay=0.01).running():
+    watched = IngestWatch([str(tmp_path / "nothing")], Counters(), first_delay=0.01)
+    async with watched.running():
         await asyncio.sleep(0.1)
+        assert watched.pid == 0
