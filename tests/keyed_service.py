@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -43,6 +44,13 @@ class Keyed:
     @property
     def audit(self) -> Path:
         return self.folder / "audit" / "audit.jsonl"
+
+    def audited(self, lines: int) -> str:
+        """The audit log once it has so many lines: one is written after its answer, which may be here first."""
+        deadline = time.monotonic() + 10
+        while (text := self.audit.read_text(encoding="ascii")).count("\n") < lines and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return text
 
 
 @contextmanager
