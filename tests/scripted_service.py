@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kb_qa.answers import AnswerEvent, Decision, Filters, Hit
+from kb_qa.elements import Element
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.guardrails.policies import STRICT, Policy
@@ -101,6 +102,7 @@ class ScriptedLibrary:
     page_sizes: dict[tuple[str, int], Page] = field(
         default_factory=lambda: {(DOCUMENT, number): Page(number, 600, 800) for number in (1, 2)}
     )
+    elements: list[Element] = field(default_factory=list)
     answers: dict[str, Sequence[AnswerEvent]] = field(default_factory=dict)
     decided: list[Decision] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
@@ -125,6 +127,12 @@ class ScriptedLibrary:
 
     def page(self, document_id: str, number: int) -> Page | None:
         return self.page_sizes.get((document_id, number))
+
+    def pages(self, document_id: str) -> Sequence[Page]:
+        return [page for (known, _), page in self.page_sizes.items() if known == document_id]
+
+    def elements_on(self, document_id: str, number: int) -> Sequence[Element]:
+        return [each for each in self.elements if any(region.page == number for region in each.regions)]
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)

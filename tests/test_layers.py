@@ -32,6 +32,7 @@ ROWS: dict[int, set[str]] = {
             "failpoints",
             "folder_table",
             "highlight",
+            "element_rows",
             "index_ledger",
             "job_table",
             "answer_table",

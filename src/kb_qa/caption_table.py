@@ -11,9 +11,10 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.arrows import require_state, retire, take_arrow
 from kb_qa.database import Database
+from kb_qa.element_rows import element_of, element_row
 from kb_qa.elements import Element
 from kb_qa.job_table import inserted_id
-from kb_qa.library import SLICE, element_of, element_row
+from kb_qa.library import SLICE
 from kb_qa.schema import captions, elements, pages, versions
 
 _REVISION = "+"  # `3+17`: the parse of version 17, made by pipeline 3, with other captions or cut into other chunks

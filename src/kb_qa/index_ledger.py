@@ -34,10 +34,11 @@ from kb_qa.arrows import (
     start_deleting,
     take_arrow,
 )
+from kb_qa.element_rows import element_of
 from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError, ReindexNeededError
 from kb_qa.failpoints import failpoint
-from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, element_of, slices
+from kb_qa.library import BATCH, LedgerLibrary, chunk_of, current_embedder, slices
 from kb_qa.protocols import IndexRows
 from kb_qa.schema import GONE, LEXICAL_COLUMNS, chunks, elements, meta, pages, tombstones, vectors, versions
 

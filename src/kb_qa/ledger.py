@@ -32,6 +32,7 @@ from kb_qa.arrows import (
 from kb_qa.blobs import blob_place, keep_rendering, remove_leftovers, rendering_place, store_blob
 from kb_qa.caption_table import CaptionTable, is_of_pipeline
 from kb_qa.database import Database
+from kb_qa.element_rows import element_of, element_row
 from kb_qa.elements import Chunk, ParsedDocument
 from kb_qa.errors import FULL, InputError, NotFoundError, disk_error
 from kb_qa.failpoints import failpoint
@@ -40,7 +41,7 @@ from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, mi
 from kb_qa.job_table import JobTable, fence_of, inserted_id
 from kb_qa.jobs import Job
 from kb_qa.lexical_index import index_token
-from kb_qa.library import BATCH, chunk_of, chunk_row, element_of, element_row, slices
+from kb_qa.library import BATCH, chunk_of, chunk_row, slices
 from kb_qa.protocols import Vectors
 from kb_qa.records import from_data, to_data
 from kb_qa.schema import (

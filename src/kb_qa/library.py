@@ -23,19 +23,16 @@ from sqlalchemy import (
 from kb_qa.answer_table import AnswerTable
 from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.database import Database
-from kb_qa.elements import Chunk, Element, ElementType, Origin, Table, Word
-from kb_qa.geometry import Region
+from kb_qa.element_rows import element_of
+from kb_qa.elements import Chunk, Element, ElementType, Origin, Word
 from kb_qa.lexical_index import LexicalIndex
 from kb_qa.page_table import PageTable
 from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
 from kb_qa.ready_rows import only_ready
 from kb_qa.records import (
-    from_data,
     pack,
-    pack_words,
     text_digest,
     to_data,
-    unpack,
     unpack_blocks,
     unpack_words,
     well_formed,
@@ -249,45 +246,6 @@ def chunk_of(row: RowMapping) -> Chunk:
         context=row["context"],
         origin=cast(Origin, row["origin"]),
         confidence=row["confidence"],
-        described_by=row["described_by"],
-    )
-
-
-def element_row(element: Element, version: int, facts: bytes | None = None) -> dict[str, Any]:
-    return {
-        "version_id": version,
-        "id": element.id,
-        "order": element.order,
-        "element_type": element.element_type,
-        "category": element.category,
-        "text": element.text,
-        "origin": element.origin,
-        "confidence": element.confidence,
-        "hidden": element.hidden,
-        "regions": to_data(element.regions),
-        "section": list(element.section),
-        "table": None if element.table is None else pack(element.table),
-        "words": pack_words(element.words) if element.words else None,
-        "facts": facts,
-        "described_by": element.described_by,
-    }
-
-
-def element_of(row: RowMapping) -> Element:
-    return Element(
-        id=row["id"],
-        document_id=row["document_id"],
-        order=row["order"],
-        element_type=cast(ElementType, row["element_type"]),
-        category=row["category"],
-        text=row["text"],
-        regions=tuple(from_data(Region, region) for region in row["regions"]),
-        section=tuple(row["section"]),
-        origin=cast(Origin, row["origin"]),
-        confidence=row["confidence"],
-        words=unpack_words(row["words"]) if row["words"] else (),
-        table=unpack(Table, row["table"]) if row["table"] else None,
-        hidden=row["hidden"],
         described_by=row["described_by"],
     )
 

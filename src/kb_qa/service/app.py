@@ -21,6 +21,7 @@ from kb_qa.service import (
     highlighted,
     page,
     problems,
+    readings,
     sign_in,
     uploads,
 )
@@ -102,6 +103,7 @@ def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
         highlighted,
         health,
         page,
+        readings,
         sign_in,
     ):
         app.include_router(module.router)

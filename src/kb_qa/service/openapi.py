@@ -64,6 +64,8 @@ GIVEN: Final = MappingProxyType(
         "GET /v1/jobs/{job_id}": Given(responses.Job),
         "GET /v1/documents/{document_id}": Given(responses.Document),
         "GET /v1/documents/{document_id}/file": Given(media_type="application/octet-stream"),
+        "GET /v1/documents/{document_id}/pages": Given(responses.Pages),
+        "GET /v1/documents/{document_id}/pages/{number}/elements": Given(responses.PageElements),
         "GET /v1/documents/{document_id}/pages/{number}.png": _PICTURE,
         "GET /v1/documents/{document_id}/pages/{number}/region.png": _PICTURE,
         "POST /v1/ask": _STREAM,

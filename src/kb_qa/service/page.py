@@ -1,15 +1,17 @@
-"""The page at `/` and its files: fixed names, so that no path of a request ever reaches the disk."""
+"""The routes of the page at `/` and its files."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from kb_qa.service.page_files import FILES
 from kb_qa.service.pictures import IfNoneMatch, matches
 
 router = APIRouter()
@@ -27,18 +29,13 @@ def _served(name: str, media_type: str) -> Callable[[IfNoneMatch], Awaitable[Res
     return serve
 
 
-_SCRIPT = "text/javascript; charset=utf-8"
-FILES: Final = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/access.js": ("access.js", _SCRIPT),
-    "/app.css": ("app.css", "text/css; charset=utf-8"),
-    "/icon.svg": ("icon.svg", "image/svg+xml"),
-    "/app.js": ("app.js", _SCRIPT),
-    "/events.js": ("events.js", _SCRIPT),
-    "/evidence.js": ("evidence.js", _SCRIPT),
-    "/labels.js": ("labels.js", _SCRIPT),
-    "/nodes.js": ("nodes.js", _SCRIPT),
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
 }
 
-for path, (name, media_type) in FILES.items():
-    router.get(path)(_served(name, media_type))
+for path, name in FILES.items():
+    router.get(path)(_served(name, _TYPES[PurePosixPath(name).suffix]))

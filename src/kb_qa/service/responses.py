@@ -105,6 +105,25 @@ class DocumentEvent(BaseModel):
     data: str = Field(json_schema_extra={"contentMediaType": "application/json"})
 
 
+class ReadPage(BaseModel):
+    number: int
+    width: float = Field(description="points, of the page as displayed")
+    height: float
+    label: str = Field(description="as printed on the page or told by the file")
+    grade: str
+    reasons: list[str] = Field(description="why the grade is not the best")
+
+
+class Pages(BaseModel):
+    document_id: str
+    pages: list[ReadPage]
+
+
+class PageElements(BaseModel):
+    page: ReadPage
+    elements: list[dict[str, Any]]
+
+
 class Documents(BaseModel):
     name: str = Field(description="of the knowledge base")
     documents: list[Document]

@@ -12,22 +12,16 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute, compile_path
 from starlette.types import Scope
 
+from kb_qa.service.page_files import FILES
+
 RouteScope = Literal["open", "read", "write", "admin"]
 
 # `open` says nothing of any document: whether the service lives, the page's own files, and signing in.
 SCOPES: Final = MappingProxyType[str, RouteScope](
     {
-        "GET /": "open",
-        "GET /access.js": "open",
-        "GET /app.css": "open",
-        "GET /app.js": "open",
-        "GET /events.js": "open",
-        "GET /evidence.js": "open",
+        **{f"GET {path}": "open" for path in FILES},
         "GET /healthz": "open",
-        "GET /icon.svg": "open",
-        "GET /labels.js": "open",
         "GET /metrics": "read",
-        "GET /nodes.js": "open",
         "GET /openapi.json": "read",
         "GET /readyz": "open",
         "DELETE /v1/session": "open",
@@ -48,6 +42,8 @@ SCOPES: Final = MappingProxyType[str, RouteScope](
         "DELETE /v1/documents/{document_id}": "write",
         "GET /v1/documents/{document_id}": "read",
         "GET /v1/documents/{document_id}/events": "read",
+        "GET /v1/documents/{document_id}/pages": "read",
+        "GET /v1/documents/{document_id}/pages/{number}/elements": "read",
         "GET /v1/documents/{document_id}/file": "read",
         "GET /v1/documents/{document_id}/pages/{number}.png": "read",
         "GET /v1/documents/{document_id}/pages/{number}/region.png": "read",

@@ -1,8 +1,11 @@
 // What the page says, in the browser's language. The example questions are about the sample documents; the last one has
 // no answer there, to show how that looks.
 
+import { inLanguage } from "./language.js";
+
 const LABELS = {
   en: {
+    otherLanguage: "中文",
     key: "Access key", signIn: "Sign in", signOut: "Sign out", wrongKey: "This key does not open these documents.",
     tagline: "Answers from your documents. Every figure leads to its spot on the page.",
     question: "Your question", ask: "Ask", stop: "Stop", anew: "New conversation", examples: "Examples",
@@ -27,6 +30,7 @@ const LABELS = {
     ],
   },
   zh: {
+    otherLanguage: "English",
     key: "访问密钥", signIn: "登录", signOut: "退出", wrongKey: "该密钥无法打开这些文档。",
     tagline: "答案出自您的文档，每个数字都能回到它在页面上的位置。",
     question: "您的问题", ask: "提问", stop: "停止", anew: "新对话", examples: "示例",
@@ -49,5 +53,4 @@ const LABELS = {
   },
 };
 
-export const language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
-export const labels = LABELS[language];
+export const labels = inLanguage(LABELS);
