@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# The lock files name every package: nothing is to be resolved, and what is imported is compiled then.
+LOCKED := --quiet --disable-pip-version-check --no-deps --no-compile
 
 .PHONY: run test lint lock samples clean
 
@@ -34,12 +36,12 @@ samples: .venv/installed
 	touch $@
 
 .venv/installed: .venv/created requirements.lock pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install $(LOCKED) -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@
 
 .venv/installed-dev: .venv/installed requirements-dev.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(BIN)/pip install $(LOCKED) -r requirements-dev.lock
 	touch $@
 
 clean:
