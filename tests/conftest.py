@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
@@ -14,6 +15,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.killed_ingest import MEMORY, Trials, open_trials
 from tests.sample_kb import SAMPLES, Run, run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser import Opened, Running
 
 # No test reaches a model's host that it did not start itself.
 for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
@@ -72,3 +78,56 @@ def memory_folder() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def sample_kb(sample_ingest: tuple[Path, Run]) -> Path:
     return sample_ingest[0]
+
+
+@pytest.fixture(scope="session")
+def sample_service(sample_kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service over the samples, with a knowledge base of its own: started once for each worker."""
+    from tests.test_upload_end_to_end import service
+
+    own = tmp_path_factory.mktemp("served") / "kb"
+    shutil.copytree(sample_kb, own)
+    with service(own) as (_, address):
+        yield address
+
+
+# For the tests of the page; only they load the browser's library.
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    from tests.browser import chromium
+
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    path = tmp_path / "original"
+    path.write_bytes(b"%PDF-")
+    return path
+
+
+@pytest.fixture(scope="module")
+def running(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Running]":
+    """One page for a module's tests, over a scripted service."""
+    from tests.browser import Running, opened
+    from tests.scripted_service import DOCUMENT, CountingRenderer, ScriptedKnowledgeBase, served
+
+    path = tmp_path_factory.mktemp("blobs") / "original"
+    path.write_bytes(b"%PDF-")
+    knowledge_base = ScriptedKnowledgeBase(originals={DOCUMENT: path})
+    with served(knowledge_base, CountingRenderer()) as base, opened(browser, base) as page:
+        yield Running(page, knowledge_base)
+
+
+@pytest.fixture
+def cited(running: "Running") -> "Opened":
+    """The page with the cited answer on it."""
+    from playwright.sync_api import expect
+
+    from tests.browser import cited_answer
+
+    expect(running.ask([*cited_answer()]).locator("#status")).to_have_text("Done.")
+    return running.opened

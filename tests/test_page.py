@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, expect
 
-from kb_qa.answers import AnswerEvent
 from kb_qa.errors import ModelError
+from tests.browser import TEXT, Opened, Running, cited_answer, figure, opened_over
 from tests.keyed_service import keyed_service
 from tests.scripted_service import (
     ANSWER,
     DOCUMENT,
-    CountingRenderer,
     ScriptedKnowledgeBase,
     ScriptedLibrary,
     Step,
@@ -27,113 +23,7 @@ from tests.scripted_service import (
     served,
 )
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 ATTACK = "<img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>[x](javascript:alert(4)){{7*7}}"
-
-# The emoji is one character to the service and two to JavaScript; the spans below count as the service does.
-TEXT = "🙂 Revenue was 4,812 million. 净利润为 41 万元。"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        where = "CI installs it" if os.environ.get("CI") == "true" else "install the package `chromium`"
-        pytest.fail(f"the tests of the page need the system's Chromium at {CHROMIUM}; {where}")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-class Opened:
-    """The page over one scripted service, with what the browser reported meanwhile."""
-
-    def __init__(self, page: Page, base: str) -> None:
-        self.page = page
-        self.dialogs: list[str] = []
-        self.problems: list[str] = []
-        self.requested: list[str] = []
-        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
-        page.on("request", lambda request: self.requested.append(request.url))
-        page.goto(base)
-
-    def ask(self, question: str = "What was revenue?") -> None:
-        self.page.fill("#question", question)
-        self.page.click("#ask")
-
-
-@pytest.fixture
-def original(tmp_path: Path) -> Path:
-    path = tmp_path / "original"
-    path.write_bytes(b"%PDF-")
-    return path
-
-
-def figure(raw: str, **changed: object) -> tuple[str, dict[str, object]]:
-    start = TEXT.index(raw)
-    support = {"element_id": "e", "document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": raw}
-    data = {"n": 1, "start": start, "end": start + len(raw), "raw": raw, "status": "exact", "support": [support]}
-    return "figure", data | changed
-
-
-def cited_answer() -> list[AnswerEvent]:
-    middle = TEXT.index("净")
-    return events(
-        ("start", {"answer_id": ANSWER}),
-        ("sources", {"sources": [{"n": 1, "label": "report.pdf · P2·table", "text": "t", "regions": []}]}),
-        ("delta", {"seq": 1, "text": TEXT[:10]}),
-        ("delta", {"seq": 2, "text": f"{TEXT[10:]} [2][3]"}),
-        citation(1, start=0, end=middle - 1),
-        figure("4,812"),
-        citation(2, start=middle, end=len(TEXT), cited_text="净利润 41 万元", label="第二份.pdf · P1·文本"),
-        citation(3, start=middle, end=len(TEXT), cited_text="third"),
-        ("something-new", {"text": "an event of a later version"}),
-        ("end", {"complete": True}),
-    )
-
-
-def opened(browser: Browser, script: list[Step], original: Path, **context: object) -> Iterator[Opened]:
-    knowledge_base = ScriptedKnowledgeBase(script, originals={DOCUMENT: original})
-    with served(knowledge_base, CountingRenderer()) as base:
-        page = browser.new_page(**context)  # type: ignore[arg-type]
-        page.set_default_timeout(5000)
-        yield Opened(page, base)
-        page.close()
-
-
-@dataclass
-class Running:
-    """One page for many tests: a question asked anew starts from nothing, which is itself part of what is tested."""
-
-    opened: Opened
-    knowledge_base: ScriptedKnowledgeBase
-
-    def ask(self, script: list[Step]) -> Page:
-        self.knowledge_base.script = script
-        self.opened.ask()
-        return self.opened.page
-
-
-@pytest.fixture(scope="module")
-def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    path = tmp_path_factory.mktemp("blobs") / "original"
-    path.write_bytes(b"%PDF-")
-    knowledge_base = ScriptedKnowledgeBase(originals={DOCUMENT: path})
-    with served(knowledge_base, CountingRenderer()) as base:
-        page = browser.new_page(locale="en-US")
-        page.set_default_timeout(5000)
-        yield Running(Opened(page, base), knowledge_base)
-        page.close()
-
-
-@pytest.fixture
-def cited(running: Running) -> Opened:
-    """The page with the cited answer on it."""
-    expect(running.ask([*cited_answer()]).locator("#status")).to_have_text("Done.")
-    return running.opened
 
 
 def test_answer_is_shown_with_chips_after_its_claims(cited: Opened) -> None:
@@ -212,8 +102,8 @@ def test_text_appears_while_the_answer_is_written_and_stop_ends_it(browser: Brow
     """Text is on the page before the answer is done; Stop closes the stream and says that it is not complete."""
     knowledge_base = ScriptedKnowledgeBase([*cited_answer()[:3], 60.0], originals={DOCUMENT: original})
     with served(knowledge_base) as base:
-        page = browser.new_page(locale="en-US")
-        asked = Opened(page, base)
+        asked = Opened(browser.new_page(locale="en-US"), base)
+        page = asked.page
         asked.ask()
         expect(page.locator("#answer")).to_have_text(TEXT[:10])
         page.click("#stop")
@@ -306,7 +196,7 @@ def test_labels_follow_the_browsers_language(
     locale: str, ask: str, lang: str, browser: Browser, original: Path
 ) -> None:
     """Chinese for Chinese browsers, English for all others; no label is left without words."""
-    for page in opened(browser, [], original, locale=locale):
+    with opened_over(browser, [], original, locale=locale) as page:
         expect(page.page.locator("#ask")).to_have_text(ask)
         expect(page.page.locator("html")).to_have_attribute("lang", lang)
         expect(page.page.locator("#examples button")).to_have_count(3)
@@ -318,7 +208,8 @@ def test_labels_follow_the_browsers_language(
 def test_page_fits_a_narrow_screen(scheme: str, browser: Browser, original: Path) -> None:
     """At 360 pixels nothing but the picture itself is wider than the screen."""
     viewport = {"width": 360, "height": 740}
-    for page in opened(browser, [*cited_answer()], original, locale="zh-CN", viewport=viewport, color_scheme=scheme):
+    context = {"locale": "zh-CN", "viewport": viewport, "color_scheme": scheme}
+    with opened_over(browser, [*cited_answer()], original, **context) as page:
         page.ask("营业收入" * 40)
         page.page.locator("#answer .chip").first.click()
         expect(page.page.locator("#evidence-pictures img")).to_be_visible()
@@ -434,7 +325,6 @@ def test_a_key_is_asked_for_and_opens_the_page(browser: Browser, original: Path)
     """Where keys are needed: a wrong one is told, a right one shows documents and pictures, signing out hides them."""
     with keyed_service(ScriptedKnowledgeBase([*cited_answer()], originals={DOCUMENT: original})) as running:
         page = browser.new_page(locale="en-US")
-        page.set_default_timeout(5000)
         opened = Opened(page, str(running.client.base_url))
         expect(page.locator("#main")).to_be_hidden()
         for key in ("wrong", running.secrets["write"]):

@@ -3,6 +3,8 @@
 
 import { whenSignedIn } from "./access.js";
 import { startAsking } from "./ask.js";
+import { showDispute } from "./dispute.js";
+import { showDocument } from "./document_view.js";
 import { showDocuments } from "./documents.js";
 import { labels } from "./labels.js";
 import { language, switchLanguage } from "./language.js";
@@ -11,13 +13,22 @@ import { onRoute } from "./router.js";
 
 const VIEWS = { ask: "ask-view", answer: "ask-view", dispute: "ask-view", documents: "documents-view", document: "documents-view" };
 
+const SHOWN = {
+  documents: () => showDocuments(),
+  document: ({ documentId, page }) => showDocument({ documentId, page: Number(page ?? 1) }),
+  dispute: ({ answerId, n }) => showDispute({ answerId, n: Number(n) }),
+};
+
 function show(route) {
   for (const view of document.querySelectorAll(".view")) view.hidden = view.id !== VIEWS[route.name];
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === VIEWS[route.name]) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (route.name === "documents") showDocuments();
+  $("dispute").hidden = route.name !== "dispute";
+  $("document").hidden = route.name !== "document";
+  $("documents-list").hidden = route.name !== "documents";
+  SHOWN[route.name]?.(route);
 }
 
 function start() {
