@@ -32,7 +32,7 @@ def shared_reads(page: pymupdf.Page) -> Iterator[None]:
     reads = _Reads(page)
     headers = pymupdf._table_headers
     # What these say of a cell's text, and of a row, is asked again for every row that could end the header.
-    remembered = {name: functools.lru_cache(4096)(getattr(headers, name)) for name in TEXT_SIGNS}
+    remembered: dict[str, Any] = {name: functools.lru_cache(4096)(getattr(headers, name)) for name in TEXT_SIGNS}
     remembered |= {name: by_row(getattr(headers, name)) for name in ROW_SIGNS}
     page.get_text = reads.get_text
     try:
