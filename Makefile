@@ -14,10 +14,11 @@ run: .venv/installed
 	$(BIN)/kb-qa serve
 
 # Tests write in memory where there is room to: on a disk they wait for each transaction. `conftest` orders the files.
+# Hundreds of processes are started: each would compile what it imports anew where nothing compiled may be kept.
 MEMORY := $(shell grep -qs ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts || df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print $$6 }')
 
 test: .venv/installed-dev lint
-	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
