@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-BEHIND = 15  # niceness: a thirtieth of the weight of a process that answers
+BEHIND = 10  # niceness: a tenth of the weight of a process that answers; on a busy machine less would be a standstill
 
 _AUTOGROUP = Path("/proc/self/autogroup")
 _TRIES, _APART = 4, 0.12  # the kernel takes ten such changes a second, from all of a machine's users
