@@ -15,8 +15,12 @@ run: .venv/installed
 	@printf '  P5 的基本工资是多少？\n  What were net sales in 2024?\n  年假有多少天？\n\n'
 	$(BIN)/kb-qa serve
 
+# Tests write in memory where there is room to: on a disk they wait for each transaction. `conftest` orders the files.
+# Hundreds of processes are started: each would compile what it imports anew where nothing compiled may be kept.
+MEMORY := $(shell grep -qs ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts || df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print $$6 }')
+
 test: .venv/installed-dev lint
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	PYTHONDONTWRITEBYTECODE= PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

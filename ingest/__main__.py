@@ -21,6 +21,7 @@ from ingest.draw import draw_elements
 from ingest.embedding_progress import EmbeddingProgress, reindex_summary, reindex_text
 from ingest.handover import delete_from
 from ingest.ingest_command import ingest_command
+from ingest.priority import step_behind
 from ingest.progress import IngestProgress
 from ingest.quotes import Quote, found_line, located_text, on_page, quote_lines, read_quotes
 from ingest.reindex import reindex
@@ -112,6 +113,8 @@ def work_command(parent: int, kb: Path | None) -> None:
     """
     settings = settings_of(kb)
     configure(level=settings.log_level.upper(), form=settings.log_format)
+    if parent:
+        step_behind()
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())

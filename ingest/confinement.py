@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from ingest.limits import BYTES_PER_MB
+from ingest.priority import keep_behind
 
 _SECRET_PARTS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 _SECRET_PREFIXES = ("ANTHROPIC_", "AWS_", "AZURE_", "GOOGLE_", "OPENAI_", "HF_")
@@ -33,6 +34,7 @@ def confine(scratch: str, parent: int, memory_mb: int, workers: int) -> None:
     """Makes a fresh child harmless. Runs before the first task."""
     _die_with_parent(parent)
     os.setsid()
+    keep_behind()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler needs a turn of the interpreter; C code gives none
     folder = Path(scratch) / str(os.getpid())
     folder.mkdir()

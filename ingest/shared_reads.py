@@ -7,7 +7,7 @@ own, which costs more than the search itself. What it gets here is equal to what
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,8 @@ import pymupdf.table
 from numpy.typing import NDArray
 
 NEARLY = 0.05  # by so much, single precision cannot mistake the share of a rectangle in another
-TEXT_SIGNS = ("cell_type", "count_alpha", "count_digit")
+TEXT_SIGNS = ("cell_type", "count_alpha", "count_digit", "date_or_period_like", "numeric_like")
+ROW_SIGNS = ("row_features", "row_vector")  # what these give is only read
 
 Characters = list[dict[str, Any]]
 
@@ -30,8 +31,9 @@ def shared_reads(page: pymupdf.Page) -> Iterator[None]:
     """Within, `page.find_tables` reads the text of an upright page once. Not for two threads at once."""
     reads = _Reads(page)
     headers = pymupdf._table_headers
-    # What these say of a cell's text is asked again for every row that could end the header.
-    remembered = {name: functools.lru_cache(4096)(getattr(headers, name)) for name in TEXT_SIGNS}
+    # What these say of a cell's text, and of a row, is asked again for every row that could end the header.
+    remembered: dict[str, Any] = {name: functools.lru_cache(4096)(getattr(headers, name)) for name in TEXT_SIGNS}
+    remembered |= {name: by_row(getattr(headers, name)) for name in ROW_SIGNS}
     page.get_text = reads.get_text
     try:
         with (
@@ -42,6 +44,19 @@ def shared_reads(page: pymupdf.Page) -> Iterator[None]:
             yield
     finally:
         del page.get_text
+
+
+def by_row(function: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:
+    """The function of a row's texts, asked once for each row."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def remembered(texts: list[str]) -> Any:
+        row = tuple(texts)
+        if row not in known:
+            known[row] = function(texts)
+        return known[row]
+
+    return remembered
 
 
 @contextmanager

@@ -1,12 +1,14 @@
 """Mutated documents through the whole of ingest: every file has an outcome, and no file ends the ingesting process.
 
-    python scripts/fuzz_ingest.py FILE-OR-FOLDER… [--files 500] [--seed 1] [--largest-kb 300] [--keep FOLDER]
+    python scripts/fuzz_ingest.py FILE-OR-FOLDER… [--files 500] [--first 0] [--seed 1] [--largest-kb 300]
+        [--keep FOLDER]
 
 Each file is changed from a seed: bits flipped, telling bytes put in, pieces cut, doubled, moved, zeroed, the end cut
 off, two files spliced, numbers in a PDF's source made huge. Members of Office files are changed inside their archive. A
 batch of files is one ingest in a process of its own, with parser children, ledger and index as always and an embedder
 that costs nothing. Printed are the outcomes by state and code, files without an outcome, and batches that died; exit
-code 1 where there is one of the latter two. `--keep` keeps the files without an outcome.
+code 1 where there is one of the latter two. Why a parser crashed is printed too. `--keep` keeps the files without an
+outcome and those that crashed a parser; `--first` goes on where an earlier run ended.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from ingest.children import ParserPool
 from ingest.limits import Limits
 from ingest.pipeline import Ingest
 from ingest.spread import SpreadingPool
+from kb_qa.errors import CrashedParserError
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.settings import Settings
@@ -49,6 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", nargs="+", type=Path)
     parser.add_argument("--files", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--largest-kb", type=int, default=300)
     parser.add_argument("--keep", type=Path)
@@ -59,7 +63,8 @@ def main() -> None:
         return
     sources = originals(options.sources, options.largest_kb * 1024)
     print(f"{options.files} files made of {len(sources)} originals, seed {options.seed}")
-    raise SystemExit(fuzz(sources, options.files, options.seed, options.keep))
+    numbers = range(options.first, options.files)
+    raise SystemExit(fuzz(sources, numbers, options.seed, options.keep))
 
 
 def originals(paths: Sequence[Path], most_bytes: int) -> list[Path]:
@@ -67,32 +72,39 @@ def originals(paths: Sequence[Path], most_bytes: int) -> list[Path]:
     return [file for file in found if file.is_file() and 0 < file.stat().st_size <= most_bytes]
 
 
-def fuzz(sources: Sequence[Path], files: int, seed: int, keep: Path | None) -> int:
+def fuzz(sources: Sequence[Path], numbers: range, seed: int, keep: Path | None) -> int:
     """The exit code."""
     outcomes: Counter[str] = Counter()
     deaths, lost, began = 0, [], time.monotonic()
-    for first in range(0, files, BATCH):
+    for first in range(numbers.start, numbers.stop, BATCH):
         with tempfile.TemporaryDirectory(prefix="kb-qa-fuzz-") as scratch:
             folder, kb = Path(scratch) / "files", Path(scratch) / "kb"
             folder.mkdir()
-            made = [mutated(sources, seed, number, folder) for number in range(first, min(first + BATCH, files))]
+            made = [mutated(sources, seed, number, folder) for number in range(first, min(first + BATCH, numbers.stop))]
             command = [sys.executable, __file__, str(folder), str(kb), "--batch"]
             done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
             told = {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
             deaths += done.returncode != 0
             if done.returncode != 0:
-                print(f"batch {first // BATCH} died with {done.returncode}:\n{done.stderr[-2000:]}")
+                print(f"files from {first} on: died with {done.returncode}:\n{done.stderr[-2000:]}")
+            crashed = [path for path in made if told.get(path.name, {}).get("code") == CrashedParserError.code]
+            for path in crashed:
+                print(f"  {path.name}: {told[path.name]['reason']}")
             missing = [path for path in made if path.name not in told]
             lost += [path.name for path in missing]
-            if keep is not None and missing:
-                keep.mkdir(parents=True, exist_ok=True)
-                for path in missing:
-                    shutil.copy(path, keep)
+            if keep is not None:
+                _keep([*missing, *crashed], keep)
             outcomes.update(" ".join(filter(None, (line["state"], line["code"]))) for line in told.values())
-        done_files = min(first + BATCH, files)
-        print(f"{done_files} files, {time.monotonic() - began:.0f} s, {dict(outcomes)}", flush=True)
-    print(f"{sum(outcomes.values())} outcomes of {files} files; without one: {len(lost)} {lost}; deaths: {deaths}")
+        print(f"{sum(outcomes.values())} files, {time.monotonic() - began:.0f} s, {dict(outcomes)}", flush=True)
+    told_of = sum(outcomes.values())
+    print(f"{told_of} outcomes of {len(numbers)} files; without one: {len(lost)} {lost}; deaths: {deaths}")
     return int(bool(lost or deaths))
+
+
+def _keep(files: Sequence[Path], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in files:
+        shutil.copy(path, folder)
 
 
 def mutated(sources: Sequence[Path], seed: int, number: int, folder: Path) -> Path:
@@ -216,7 +228,8 @@ def run_batch(folder: Path, kb: Path) -> None:
             )
             outcomes = pipeline.run([folder])
     for outcome in outcomes:
-        print(json.dumps({"name": Path(outcome.path).name, "state": outcome.state, "code": outcome.code}))
+        told = {"name": Path(outcome.path).name, "state": outcome.state, "code": outcome.code, "reason": outcome.reason}
+        print(json.dumps(told))
 
 
 if __name__ == "__main__":

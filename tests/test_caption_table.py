@@ -126,3 +126,22 @@ def test_a_revision_keeps_the_captions_where_they_are_wanted(ledger: Ledger) -> 
     made = ledger.revise(first, with_captions=True)
     assert ledger.load_parse(made) == ledger.load_parse(first)
     assert CAPTION in ledger.load_parse(made).elements
+
+
+def test_captions_go_with_the_last_document_that_shows_the_picture(ledger: Ledger) -> None:
+    """What a model wrote is content of a document; where another one shows it too, it stays and is not paid again."""
+    version = parsed(ledger)
+    ledger.store_captions(version, [CAPTION], [])
+    published(ledger, version)
+    for png, text in ((b"p", "A tree."), (b"q", "A house."), (b"r", "")):
+        ledger.keep_caption(png, text, model="m", instruction="1-en")
+    other = receive(ledger, "b")
+    for state in ("stored", "parsing"):
+        ledger.mark(other, state)
+    theirs = replace(CAPTION, id="b0", document_id=sha("b"))
+    ledger.store_parse(other, ParsedDocument(PARSED.pages, (theirs,), "given"), ParsedFacts("en", "r1", {}))
+    ledger.delete(sha("a"))
+    assert ledger.caption(b"p", model="m", instruction="1-en") == "A tree."
+    ledger.delete(sha("b"))
+    kept = [ledger.caption(png, model="m", instruction="1-en") for png in (b"p", b"q", b"r")]
+    assert kept == [None, "A house.", ""]

@@ -19,4 +19,11 @@ def test_a_parser_starts_without_models() -> None:
     """Neither PyMuPDF's layout model nor RapidOCR is loaded before a page needs it; the model still can be."""
     code = f"import sys, ingest.pdf; print([name for name in {LISTED!r} if name in sys.modules])"
     assert printed(code) == "[]"
+    assert printed(code.replace("ingest.pdf", "kb_qa.renderer")) == "[]"
     assert printed("import ingest.pdf, pymupdf.layout; print(pymupdf.layout.__name__)") == "pymupdf.layout"
+
+
+def test_a_command_that_is_passed_on_loads_little() -> None:
+    """What starts the write side as a child needs no ledger, no patterns and no page."""
+    code = "import sys, kb_qa.cli; print([m for m in ('sqlalchemy', 'jieba', 'kb_qa.guardrails') if m in sys.modules])"
+    assert printed(code) == "[]"

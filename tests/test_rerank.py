@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kb_qa.doctor_command import findings
 from kb_qa.protocols import Reranker
 from kb_qa.rerank import CrossEncoderReranker
 
@@ -40,3 +41,36 @@ def test_passages_get_a_score_each(folder: Path) -> None:
     assert len(set(scores)) == 3
     assert reranker.score("leave?", ["net profit"]) == pytest.approx([scores[1]], abs=1e-4)
     assert list(reranker.score("leave?", [])) == []
+
+
+def reranker_finding(kb: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, str]:
+    monkeypatch.setenv("KB_QA_RERANKER", str(folder))
+    found = next(each for each in findings(kb) if each.check == "reranker")
+    return found.ok, found.detail
+
+
+def test_the_doctor_has_it_score(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reranker of the settings is loaded and tried; what is none is told with the setting, and ends nothing."""
+    ok, told = reranker_finding(tmp_path / "kb", folder, monkeypatch)
+    assert ok
+    assert told.endswith("scores 2 passages")
+    (tmp_path / "empty").mkdir()
+    ok, told = reranker_finding(tmp_path / "kb", tmp_path / "empty", monkeypatch)
+    assert not ok
+    assert "KB_QA_RERANKER" in told
+    _, told = reranker_finding(tmp_path / "kb", Path("no-such-owner/no-such-model"), monkeypatch)
+    assert "not on this machine" in told
+
+
+def test_the_doctor_tells_a_model_of_several_scores(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A classifier loads like a reranker and cannot be one."""
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    config = BertConfig.from_pretrained(folder, num_labels=3)
+    BertForSequenceClassification(config).save_pretrained(tmp_path / "three")
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "three")
+    ok, told = reranker_finding(tmp_path / "kb", tmp_path / "three", monkeypatch)
+    assert not ok
+    assert "gives no scores (KB_QA_RERANKER)" in told

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pymupdf
@@ -93,9 +95,18 @@ def check_page(
             assert np.count_nonzero(ink(picture, word.bbox)), f"no ink for {word.text!r} at {word.bbox}"
 
 
-@pytest.mark.parametrize("trim", [WHOLE, TRIM], ids=["whole", "trimmed"])
-@pytest.mark.parametrize("quarter_turns", range(4))
-@pytest.mark.parametrize(("name", "number"), TURNED_PAGES)
+def ways() -> list[Any]:
+    """Each page, turn and trim. A scan takes seconds, and is read at every turn and at both trims; the rest is long."""
+    trims = {"whole": WHOLE, "trimmed": TRIM}
+    found = []
+    for (name, number), turns, (trim_id, trim) in itertools.product(TURNED_PAGES, range(4), trims.items()):
+        is_long = name == "scan.pdf" and (turns in {1, 2}) != (trim_id == "trimmed")
+        marks = [pytest.mark.long] if is_long else []
+        found.append(pytest.param(name, number, turns, trim, id=f"{name}-{number}-{turns}-{trim_id}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("name", "number", "quarter_turns", "trim"), ways())
 def test_elements_lie_where_the_glyphs_are_however_the_page_is_turned(
     tmp_path: Path, name: str, number: int, quarter_turns: int, trim: tuple[float, float, float, float]
 ) -> None:

@@ -75,3 +75,15 @@ def test_the_grounds_of_cells_are_pymupdfs(seed: int) -> None:
     assert 0 < len(expected) < len(rects)
     assert [id(rect) for rect in grounds_of_cells(rects)] == [id(rect) for rect in expected]
     assert grounds_of_cells([]) == []
+
+
+def test_a_row_is_judged_once(page: pymupdf.Page) -> None:
+    """What PyMuPDF says of a row's texts is what it says without, and comes from memory the second time."""
+    row = ["Net sales", "8,412", "", "FY 2024"]
+    headers = pymupdf._table_headers
+    expected = headers.row_features(row), headers.row_vector(row)
+    with shared_reads(page):
+        again = headers.row_features(list(row)), headers.row_vector(list(row))
+        assert again == expected
+        assert headers.row_vector(list(row)) is again[1]
+    assert headers.row_vector(row) is not again[1]

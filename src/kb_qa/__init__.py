@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kb_qa.answers import AnswerEvent, Citation, Context, Filters, Hit, Located, Question
-from kb_qa.citation import at_level, build_citation, citation_from_metadata, locate_cited
 from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Region
-from kb_qa.guardrails.figures import check_figures
-from kb_qa.locate import PrintedText, block_rects, find_all, locate
-from kb_qa.prompts import build_context
-from kb_qa.references import Reference, ReferenceStream, Style
+from kb_qa.locate import PrintedText, block_rects, find_all, locate  # now: the module has this name, too
 
 if TYPE_CHECKING:
+    from kb_qa.citation import at_level, build_citation, citation_from_metadata, locate_cited
+    from kb_qa.guardrails.figures import check_figures
     from kb_qa.knowledge_base import KnowledgeBase
     from kb_qa.pages import clip_region
+    from kb_qa.prompts import build_context
+    from kb_qa.references import Reference, ReferenceStream, Style
     from kb_qa.settings import Settings
     from kb_qa.wiring import open_knowledge_base
 
@@ -57,11 +57,21 @@ __all__ = [
     "open_knowledge_base",
 ]
 
-# These open the outside world (PyMuPDF, SQLite, Chroma, models): loaded when first asked for.
+# Loaded when first asked for: these open the outside world (PyMuPDF, SQLite, Chroma, models), or take a while to
+# compile their patterns, and every process that reads or draws a document imports this package.
 _LATER = {
     "KnowledgeBase": "kb_qa.knowledge_base",
+    "Reference": "kb_qa.references",
+    "ReferenceStream": "kb_qa.references",
     "Settings": "kb_qa.settings",
+    "Style": "kb_qa.references",
+    "at_level": "kb_qa.citation",
+    "build_citation": "kb_qa.citation",
+    "build_context": "kb_qa.prompts",
+    "check_figures": "kb_qa.guardrails.figures",
+    "citation_from_metadata": "kb_qa.citation",
     "clip_region": "kb_qa.pages",
+    "locate_cited": "kb_qa.citation",
     "open_knowledge_base": "kb_qa.wiring",
 }
 

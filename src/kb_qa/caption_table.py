@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, delete, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, literal, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kb_qa.arrows import require_state, retire, take_arrow
@@ -24,8 +24,19 @@ _REVISION = "+"  # `3+17`: the parse of version 17, made by pipeline 3, with oth
 _KEPT = ("parser", "title", "flags", "locale", "facts_reading", "dated", "dated_by")
 
 
+def forget_captions(connection: Connection, version: int) -> None:
+    """What models wrote of this version's pictures and no other version shows; to be done before its elements go."""
+    is_caption = elements.c.origin == "caption"
+    own = set(connection.execute(select(elements.c.text).where(elements.c.version_id == version, is_caption)).scalars())
+    if not own:
+        return
+    others = select(elements.c.text).where(elements.c.version_id != version, is_caption)
+    for text in own - set(connection.execute(others).scalars()):
+        connection.execute(delete(captions).where(captions.c.text == text))
+
+
 class CaptionTable:
-    """Captions outlive the documents that show the pictures: no picture is paid for twice."""
+    """No picture is paid for twice while a document shows it; with the last one its captions go, too."""
 
     def __init__(self, database: Database) -> None:
         self.database = database

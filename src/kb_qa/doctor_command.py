@@ -26,6 +26,7 @@ from kb_qa.embed import check_embedder
 from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
 from kb_qa.index_probe import probed
 from kb_qa.live_index import embedder_of
+from kb_qa.rerank import CrossEncoderReranker
 from kb_qa.settings import Settings, is_loopback
 from kb_qa.version_table import outdated_told
 from kb_qa.wiring import INDEX, open_ledger, service_address
@@ -49,7 +50,7 @@ Check = Callable[[Settings], str]
 @kb_option
 @json_option
 def doctor(kb: Path | None, as_json: bool) -> None:
-    """Check settings, machine, limits, access, documents, index, embedder and model. Exit code 3 where one fails.
+    """Check settings, machine, limits, access, documents, index and models. Exit code 3 where one fails.
 
     A language model is asked one tiny question, which costs next to nothing.
     """
@@ -79,6 +80,7 @@ def findings(kb: Path | None) -> Iterator[Finding]:
         "index": _index,
         "index files": _index_files,
         "embedder": _embedder,
+        "reranker": _reranker,
         "model": _model,
     }
     yield Finding("settings", True, f"knowledge base {str(settings.kb)!r}")
@@ -182,6 +184,18 @@ def _embedder(settings: Settings) -> str:
         check_embedder(ledger, embedder)
     size = embedder.embed_query("Is anybody there?").shape[0]
     return f"{embedder.id} embeds into {size} numbers"
+
+
+def _reranker(settings: Settings) -> str:
+    """Loads it and has it score: a folder can hold a model that is none for this."""
+    if not settings.reranker:
+        return "none: hits stay in the order of their scores"
+    reranker = CrossEncoderReranker(settings.reranker)
+    try:
+        scores = reranker.score("Is anybody there?", ["Somebody is.", "Nobody is."])
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise EnvironmentProblemError(f"{reranker.id} gives no scores (KB_QA_RERANKER): {error}") from error
+    return f"{reranker.id} scores {len(scores)} passages"
 
 
 def _model(settings: Settings) -> str:

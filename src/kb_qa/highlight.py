@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-import pymupdf
-
 from kb_qa.errors import DamagedFileError, LimitExceededError, NotFoundError
 from kb_qa.geometry import BBox
 from kb_qa.marks import MarkedClaim
+from kb_qa.mupdf import pymupdf
 from kb_qa.pages import opened
 from kb_qa.records import readable
 

@@ -34,6 +34,7 @@ from kb_qa.arrows import (
     start_deleting,
     take_arrow,
 )
+from kb_qa.caption_table import forget_captions
 from kb_qa.element_rows import element_of
 from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError, ReindexNeededError
@@ -198,6 +199,9 @@ class LedgerIndex(LedgerLibrary):
     def _purge_version(self, version: int) -> None:
         """Also where another process purges the same one: then that one ends it."""
         with suppress(IllegalArrowError, NotFoundError):
+            with self.database.write() as connection:
+                require_state(connection, version, "deleting")
+                forget_captions(connection, version)
             self._clear_rows(version, "deleting", (chunks, elements, pages))
             with self.database.write() as connection:
                 take_arrow(connection, version, "deleted")

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pymupdf
 from PIL import Image, ImageOps, ImageSequence
 
 from kb_qa.blobs import rendering_place
@@ -31,6 +30,7 @@ from kb_qa.errors import (
     UnsupportedFileError,
 )
 from kb_qa.geometry import BBox
+from kb_qa.mupdf import pymupdf
 from kb_qa.picture import DPI, MAX_DPI, Picture, box_problem, instead_text, problem_text
 from kb_qa.png import Pixels, png_of
 

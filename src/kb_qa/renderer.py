@@ -20,13 +20,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-import pymupdf
 from pebble import ProcessExpired, ProcessPool
 
 from kb_qa.elements import content_id
 from kb_qa.errors import DamagedFileError, EnvironmentProblemError, LimitExceededError
 from kb_qa.highlight import write_highlighted
 from kb_qa.marks import MarkedClaim
+from kb_qa.mupdf import pymupdf
 from kb_qa.pages import MAX_MEGAPIXELS, drawn, open_checked, shown_page, write_atomically
 from kb_qa.picture import MAX_DPI, Picture
 
@@ -87,8 +87,12 @@ class Renderer:
             return kept
         draw = partial(_draw, path, picture, max_megapixels=self._max_megapixels, subject=subject)
         png = await self._made(draw, f"page {picture.page}")
-        await asyncio.to_thread(self._kept.put, document_id, self._name(picture), png)
+        await asyncio.to_thread(self._keep, path, document_id, picture, png)
         return png
+
+    def _keep(self, path: Path, document_id: str, picture: Picture, png: bytes) -> None:
+        if path.exists():  # else it was deleted meanwhile, and its pictures with it
+            self._kept.put(document_id, self._name(picture), png)
 
     def kept(self, document_id: str, picture: Picture) -> bytes | None:
         """The picture, where it was drawn before. Reads the disk: not for an event loop."""
@@ -116,10 +120,6 @@ class Renderer:
         except OSError as error:
             raise EnvironmentProblemError(f"the marked copy cannot be written: {error.strerror}") from error
         return target
-
-    def forget(self, document_id: str) -> None:
-        """Removes the pictures of a document: those of a deleted one must not stay."""
-        self._kept.forget(document_id)
 
     def warm_up(self) -> None:
         """Starts a child now, so that the first picture does not wait for it."""
@@ -155,7 +155,7 @@ class Renderer:
 
 
 def forget_pictures(cache: Path, document_id: str) -> None:
-    """As `Renderer.forget`, for a process that draws nothing; a renderer over the same folder counts its room anew."""
+    """Removes the pictures of a document from a renderer's `cache`: those of a deleted one must not stay."""
     _KeptPictures(cache, 0).forget(document_id)
 
 
@@ -167,12 +167,13 @@ def _key(picture: Picture) -> tuple[object, ...]:
 
 
 class _OpenDocuments:
-    """The documents that a child used last, open. A file that was replaced is opened anew."""
+    """The documents that a child used last, open. A file that was replaced is opened anew, one that is gone closed."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[tuple[object, ...], pymupdf.Document] = OrderedDict()
 
     def get(self, path: Path, subject: str) -> pymupdf.Document:
+        self._close_deleted()
         try:
             stat = path.stat()
         except OSError:
@@ -183,6 +184,10 @@ class _OpenDocuments:
         while len(self._open) > _OPEN_DOCUMENTS:
             self._open.popitem(last=False)[1].close()
         return document
+
+    def _close_deleted(self) -> None:
+        for key in [key for key in self._open if not Path(str(key[0])).exists()]:
+            self._open.pop(key).close()
 
     def drop_all(self) -> None:
         while self._open:

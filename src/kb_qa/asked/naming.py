@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +13,11 @@ from kb_qa.protocols import Identity
 from kb_qa.terms import terms
 
 # Words of names that say what kind of thing is named: they tell no two documents of one store apart.
-_FORMS = frozenset(
-    term
-    for word in (
-        "inc incorporated ltd limited corp corporation plc llc llp lp co company group holdings holding bancorp"
-        " bancshares ag gmbh sa nv se trust fund annual report reports quarterly document documents file pdf docx"
-        " final draft copy version scan 公司 有限公司 股份 有限 集团 控股 股份有限公司 年度 报告"
-        " 年度报告 年报 文件 文档"
-    ).split()
-    for term in terms(word)
+_FORMS = (
+    "inc incorporated ltd limited corp corporation plc llc llp lp co company group holdings holding bancorp"
+    " bancshares ag gmbh sa nv se trust fund annual report reports quarterly document documents file pdf docx"
+    " final draft copy version scan 公司 有限公司 股份 有限 集团 控股 股份有限公司 年度 报告"
+    " 年度报告 年报 文件 文档"
 )
 _HASH = re.compile(r"(?ai)[0-9a-f]{16,}")
 # A word that so large a share of all documents is called by tells nothing.
@@ -44,7 +41,7 @@ class DocumentNames:
         for each in self.identities.values():
             titles = [*map(_stem_of, each.names), each.title]
             for names, is_title in ((titles, True), (each.called, False)):
-                for words in dict.fromkeys(frozenset(terms(name)) - _FORMS for name in names):
+                for words in dict.fromkeys(frozenset(terms(name)) - _forms() for name in names):
                     self._names.append((each.document_id, words, is_title))
         documents: dict[str, set[str]] = {}
         for document_id, words, _ in self._names:
@@ -59,7 +56,7 @@ class DocumentNames:
     def named_by(self, asked: Asked) -> Mapping[str, float]:
         """How surely the question is about each document, 0..1; those that it does not name are left out."""
         wanted = frozenset(asked.terms)
-        named = [words for name in asked.names if (words := frozenset(terms(name.text)) - _FORMS)]
+        named = [words for name in asked.names if (words := frozenset(terms(name.text)) - _forms())]
         sure: dict[str, float] = {}
         for place in {place for word in wanted for place in self._places.get(word, ())}:
             document_id, words, is_title = self._names[place]
@@ -82,6 +79,12 @@ class DocumentNames:
 
     def _weight(self, words: frozenset[str]) -> float:
         return sum(_COMMON_WEIGHT if word in self._common else 1.0 for word in words)
+
+
+@functools.cache
+def _forms() -> frozenset[str]:
+    """When first needed: a process that asks nothing has no use for the Chinese dictionary, which takes a second."""
+    return frozenset(term for word in _FORMS.split() for term in terms(word))
 
 
 def _stem_of(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
         openapi_url="/openapi.json",
         lifespan=_closing(operations.open_answers, lifespan),
     )
-    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    app.openapi = functools.cache(lambda: described(app))  # type: ignore[method-assign]  # all routes are there by then
     app.state.parts = parts
     _add_rims(app, parts)
     problems.register(app)
