@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from kb_qa.asked.reading import Asked
@@ -44,7 +45,7 @@ class DocumentNames:
         for each in self.identities.values():
             titles = [*map(_stem_of, each.names), each.title]
             for names, is_title in ((titles, True), (each.called, False)):
-                for words in dict.fromkeys(frozenset(terms(name)) - _FORMS for name in names):
+                for words in dict.fromkeys(map(_words_of, names)):
                     self._names.append((each.document_id, words, is_title))
         documents: dict[str, set[str]] = {}
         for document_id, words, _ in self._names:
@@ -82,6 +83,12 @@ class DocumentNames:
 
     def _weight(self, words: frozenset[str]) -> float:
         return sum(_COMMON_WEIGHT if word in self._common else 1.0 for word in words)
+
+
+@lru_cache(maxsize=50_000)
+def _words_of(name: str) -> frozenset[str]:
+    """Kept: each document that comes or goes makes the index anew, of names that were all read before."""
+    return frozenset(terms(name)) - _FORMS
 
 
 def _stem_of(name: str) -> str:
