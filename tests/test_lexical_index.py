@@ -162,3 +162,15 @@ def _nearest(ledger: Ledger, axis: int) -> Sequence[tuple[str, float]]:
 def _pipeline(ledger: Ledger) -> str:
     with ledger.database.read() as connection:
         return str(connection.exec_driver_sql("SELECT pipeline FROM versions").scalar())
+
+
+def test_reads_inside_a_moment_are_of_one_transaction(ledger: Ledger) -> None:
+    """However many they are; the next read after it is of another one."""
+    add(ledger, "alpha")
+    with statements(ledger, "BEGIN") as begun:
+        with ledger.moment():
+            assert len(found(ledger, "cash")) == 6
+            assert len(ledger.sketches([each for each, _ in found(ledger, "cash")])) == 6
+        assert begun == ["BEGIN"]
+        found(ledger, "cash")
+        assert begun == ["BEGIN", "BEGIN"]

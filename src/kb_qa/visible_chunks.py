@@ -85,8 +85,10 @@ class Visible:
 
     def found(self, ids: Iterable[str]) -> Iterator[tuple[Part, int]]:
         """Part and place of those that are visible, in the order that they are asked for."""
-        places = map(self.places.get, ids)
-        return (place for place in places if place is not None)
+        for each in ids:
+            place = self.places.get(each)
+            if place is not None:
+                yield place
 
     def id_at(self, document_id: str, ordinal: int) -> str | None:
         """None where nothing visible stands."""
