@@ -242,7 +242,7 @@ def compare_weights(placed: Sequence[Placed], questions: Sequence[Question]) -> 
         for forms in (False, True):
             for weights in WEIGHTS if forms else WEIGHTS[1:2]:
                 lexical_index.WEIGHTS = dict(zip(lexical_index.WEIGHTS, weights, strict=True))
-                ledger._lexical = lexical_index.LexicalIndex()
+                ledger.lexical_index = lexical_index.LexicalIndex()
                 words = [question_terms(each.text) if forms else terms(each.text) for each in questions]
                 ranked = [
                     [by_id[match.id] for match in ledger.lexical(wanted, CANDIDATES, _ids(each, ids))]

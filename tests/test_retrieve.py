@@ -8,6 +8,7 @@ import pytest
 from kb_qa.answers import Filters
 from kb_qa.elements import Chunk
 from kb_qa.errors import NotFoundError
+from kb_qa.protocols import Vectors
 from kb_qa.records import metadata_of
 from kb_qa.retrieve import CANDIDATES, Retriever
 from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore
@@ -153,3 +154,21 @@ def test_what_a_context_has_no_place_for_is_not_read() -> None:
     named = searched.find("annual leave days in the travel policy", k=8, per_document=2)
     assert [hit.chunk.document_id == OTHER for hit in named.hits] == [False] * 6 + [True, True]
     assert named.named == {chunks[0].document_id}
+
+
+def test_a_question_asked_again_is_not_embedded_again() -> None:
+    """Its vector is kept, by the model and the words."""
+
+    class Counting(HashEmbedder):
+        count = 0
+
+        def embed_query(self, text: str) -> Vectors:
+            Counting.count += 1
+            return super().embed_query(text)
+
+    searched = replace(retriever(make_chunk("Annual leave is ten days.")), embedder=Counting())
+    first = searched.retrieve("annual leave", k=1)
+    assert searched.retrieve("annual leave", k=1) == first
+    assert Counting.count == 1
+    searched.retrieve("sick leave", k=1)
+    assert Counting.count == 2

@@ -34,8 +34,9 @@ def beside(hits: Sequence[Hit], library: Library, filters: Filters = Filters()) 
     wanted = [(chunk.document_id, chunk.ordinal + step) for chunk in best for step in _steps(chunk)]
     if not wanted:
         return {}
-    ids = library.chunk_ids_at(wanted)
-    known = library.chunks([*ids.values()])
+    with library.moment():
+        ids = library.chunk_ids_at(wanted)
+        known = library.chunks([*ids.values()])
     return {
         chunk.id: [
             other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from kb_qa.schema import SCHEMA_VERSION, bring_up_to_date
 
 FILE_NAME = "ledger.sqlite3"
 BUSY_SECONDS = 30
+MOMENT = "moment"  # in a connection's `info`: what its transaction read already, and others need as well
 
 
 def wal_is_safe(version: tuple[int, int, int]) -> bool:
@@ -33,6 +35,7 @@ class Database:
     def __init__(self, engine: Engine, fence: Callable[[Connection], None] | None = None) -> None:
         self.engine = engine
         self._fence = fence
+        self._here = threading.local()
 
     @classmethod
     def open(cls, kb_dir: Path, *, create: bool) -> Database:
@@ -60,9 +63,20 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One moment of the ledger: all statements see the same rows."""
+        """One moment of the ledger: all statements see the same rows.
+
+        Within another read of the same thread it is that one's moment, and costs nothing.
+        """
+        outer: Connection | None = getattr(self._here, "connection", None)
+        if outer is not None:
+            yield outer
+            return
         with _clear_errors(), self.engine.connect() as connection, connection.begin():
-            yield connection
+            self._here.connection = connection
+            try:
+                yield connection
+            finally:
+                self._here.connection = None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -107,6 +121,7 @@ def _engine(path: Path) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        connection.info[MOMENT] = {}
         write = connection.get_execution_options().get("kb_qa_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 

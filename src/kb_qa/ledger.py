@@ -40,8 +40,8 @@ from kb_qa.geometry import Page
 from kb_qa.index_ledger import LEXICAL, LedgerIndex, embedder_id, has_vector, missing_vectors, put_meta
 from kb_qa.job_table import JobTable, fence_of, inserted_id
 from kb_qa.jobs import Job
-from kb_qa.lexical_index import index_token
 from kb_qa.library import BATCH, chunk_of, chunk_row, slices
+from kb_qa.postings import index_token
 from kb_qa.protocols import Vectors
 from kb_qa.records import from_data, to_data
 from kb_qa.schema import (

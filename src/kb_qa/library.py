@@ -21,13 +21,13 @@ from sqlalchemy import (
 )
 
 from kb_qa.answer_table import AnswerTable
-from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.database import Database
+from kb_qa.document_vectors import DocumentVectors
 from kb_qa.element_rows import element_of
 from kb_qa.elements import Chunk, Element, ElementType, Origin, Word
 from kb_qa.lexical_index import LexicalIndex
 from kb_qa.page_table import PageTable
-from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
+from kb_qa.protocols import DocumentRecord, StoredFacts
 from kb_qa.ready_rows import only_ready
 from kb_qa.records import (
     pack,
@@ -38,6 +38,7 @@ from kb_qa.records import (
     well_formed,
 )
 from kb_qa.schema import GONE, chunks, documents, elements, meta, names, pages, vectors, versions
+from kb_qa.search_table import SearchTable
 from kb_qa.session_table import SessionTable
 from kb_qa.sketch_table import SketchTable
 from kb_qa.visible_chunks import VisibleChunks
@@ -46,13 +47,14 @@ SLICE = 500  # values of one IN list
 BATCH = 1000  # rows of one read or one write
 
 
-class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
+class LedgerLibrary(AnswerTable, SessionTable, SearchTable, SketchTable, PageTable):
     """The reading half of `Ledger`; every method is one moment of the ledger and may be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.visible = VisibleChunks()
-        self._lexical = LexicalIndex()
+        self.lexical_index = LexicalIndex()
+        self.document_vectors = DocumentVectors()
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         """By id, those that are ready. `source` is a name the document has now, whatever it was when parsed."""
@@ -68,30 +70,6 @@ class LedgerLibrary(AnswerTable, SessionTable, SketchTable, PageTable):
             ids = connection.execute(statement.order_by(chunks.c.ordinal)).scalars().all()
         found = self.chunks(ids)
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
-
-    def lexical(
-        self,
-        terms: Sequence[str],
-        k: int,
-        scope: Scope = EVERYTHING,
-        *,
-        phrases: Sequence[Sequence[str]] = (),
-    ) -> Sequence[LexicalMatch]:
-        """The k best chunks of the scope holding any of the terms, best first; the score is BM25.
-
-        With `phrases` only chunks that hold each of them: its terms side by side, in this order.
-        """
-        if k < 1:
-            return ()
-        with self.database.read() as connection:
-            best = self._lexical.best(connection, terms, k, scope, phrases)
-            visible = self.visible.at(connection)
-        found = [
-            (-score, part.document_id, part.ordinals[place], part.ids[place])
-            for row, score in best
-            for part, place in visible.at(row)
-        ]
-        return tuple(LexicalMatch(chunk_id, -score) for score, _, _, chunk_id in sorted(found))
 
     def element(self, element_id: str) -> Element | None:
         statement = only_ready(select(elements, versions.c.document_id), elements.c.version_id)
@@ -266,7 +244,13 @@ _RECORDS = (
     .where(versions.c.state.not_in(GONE))
     .order_by(versions.c.state == "ready", versions.c.id)
 )
-# Built once: every picture asks for its page, and building the statement takes longer than running it.
+# Built once: every question and every picture asks, and building a statement takes longer than running it.
+_NAMES = (
+    select(names)
+    .where(names.c.document_id.in_(bindparam("ids", expanding=True)))
+    .order_by(names.c.folder, names.c.name)
+)
+_CURRENT_NAMES = _NAMES.where(names.c.current)
 _FLAGS = select(versions.c.flags).where(versions.c.document_id == bindparam("document_id"), versions.c.state == "ready")
 
 
@@ -281,10 +265,9 @@ def _current_names(
 ) -> dict[str, list[tuple[str, str]]]:
     """(folder, name) pairs by document, sorted."""
     found: dict[str, list[tuple[str, str]]] = {}
-    which = () if also_waiting else (names.c.current,)
+    statement = _NAMES if also_waiting else _CURRENT_NAMES
     for part in slices(document_ids):
-        statement = select(names).where(names.c.document_id.in_(part), *which)
-        for row in connection.execute(statement.order_by(names.c.folder, names.c.name)):
+        for row in connection.execute(statement, {"ids": part}):
             found.setdefault(row.document_id, []).append((row.folder, row.name))
     return found
 

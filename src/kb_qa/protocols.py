@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -181,7 +182,17 @@ class Library(Sessions, Protocol):
         """What readers call the knowledge base."""
         ...
 
+    def moment(self) -> AbstractContextManager[None]:
+        """All that this thread reads inside is of one moment. Keep it short: writers wait for it."""
+        ...
+
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]: ...
+
+    def nearest(
+        self, vector: Vectors, k: int, document_ids: Sequence[str], embedder: str
+    ) -> Sequence[Neighbour] | None:
+        """The k nearest chunks of these documents, by vectors of this model; None where a vector store has to say."""
+        ...
 
     def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
         """By id; an id that is not visible is left out."""

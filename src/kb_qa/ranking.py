@@ -179,8 +179,9 @@ class _Texts:
         said[:, called] = np.maximum(said[:, called], about[self._chunk, None])
         together, document = self._together(said)
         said[:, called] = np.maximum(said[:, called], together[document[self._chunk]][:, called])
-        weights = self._weights(said)
-        self.support = self._best(said @ self._weights(said, missing=True))
+        by_chunk = self._best(said)
+        weights = self._weights(by_chunk)
+        self.support = self._best(said @ self._weights(by_chunk, missing=True))
         shares = said @ weights
         tie = 0.02 * held[:, : self._distinct].sum(1) / np.maximum(np.bincount(self._segment, minlength=self._count), 1)
         return {
@@ -189,7 +190,7 @@ class _Texts:
             "order": self._order(weights, full),
             "years": self._best(full[:, self._years].mean(1)) if self._years else np.zeros(count),
             "phrase": self._phrase(),
-            "chunk": self._by_chunk(said) @ weights,
+            "chunk": by_chunk @ weights,
             "parent": (together @ weights)[document],
         }
 
@@ -217,24 +218,21 @@ class _Texts:
             np.logical_or.reduce([nowhere, *(held[:, columns].all(1) for columns in others)]) for _, others in concepts
         ]
 
-    def _weights(self, said: Numbers, *, missing: bool = False) -> Numbers:
+    def _weights(self, by_chunk: Numbers, *, missing: bool = False) -> Numbers:
         """Shares of the question by own term: rare ones among the candidates weigh more; those that none says weigh
         nothing, unless the `missing` are wanted: then they weigh most.
         """
         count = len(self._candidates)
-        frequency = (self._by_chunk(said) > 0).sum(0)
+        frequency = (by_chunk > 0).sum(0)
         weights = np.array([inverse_frequency(int(each), count) if each or missing else 0.0 for each in frequency])
         total = weights.sum()
         return weights / total if total else weights
 
-    def _by_chunk(self, said: Numbers) -> Numbers:
-        together = np.zeros((len(self._candidates), self._distinct))
-        np.maximum.at(together, self._chunk, said)
-        return together
-
     def _best(self, by_segment: Numbers) -> Numbers:
-        best = np.zeros(len(self._candidates))
-        np.maximum.at(best, self._chunk, by_segment)
+        """By candidate; segments stand in the order of the candidates, and none is below 0."""
+        best = np.zeros((len(self._candidates), *by_segment.shape[1:]))
+        starts = np.flatnonzero(np.diff(self._chunk, prepend=-1))
+        best[self._chunk[starts]] = np.maximum.reduceat(by_segment, starts, axis=0)
         return best
 
     def _labels(self, weights: Numbers) -> Numbers:
@@ -293,7 +291,7 @@ class _Texts:
         numbers = {document_id: number for number, document_id in enumerate(dict.fromkeys(ids))}
         document = np.array([numbers[document_id] for document_id in ids])
         together = np.zeros((len(numbers), self._distinct))
-        np.maximum.at(together, document[self._chunk], said)
+        np.maximum.at(together, document, self._best(said))
         return together, document
 
 

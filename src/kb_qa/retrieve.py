@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,11 +28,22 @@ RERANKED = 30
 # Of hits that named documents may take, so many are left to others.
 OTHERS = 2
 MOST_SKETCHED = 50_000  # some 40 MB
+MOST_VECTORS = 2000  # of questions, 1.5 kB each
 
 # So sure is a document named that its passages crowd nobody out.
 SURE = 0.9
 
 Rankings = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What one question leaves for the next: the names of one edition of the library, and vectors by model and text."""
+
+    edition: str = ""
+    names: DocumentNames = field(default_factory=lambda: DocumentNames({}))
+    making: threading.Lock = field(default_factory=threading.Lock)
+    vectors: dict[tuple[str, str], Vectors] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,7 @@ class Retriever:
     library: Library
     reranker: Reranker | None = None
     book: ConceptBook = field(default_factory=concept_book)
-    _known: dict[str, DocumentNames] = field(default_factory=dict)  # by the edition of the library
+    _kept: _Kept = field(default_factory=_Kept)
     _sketched: dict[str, bytes] = field(default_factory=dict)  # by chunk id: a chunk's text never changes under its id
 
     def retrieve(self, question: str, *, k: int, filters: Filters = Filters()) -> tuple[Hit, ...]:
@@ -61,12 +73,15 @@ class Retriever:
         asked = read_question(question, self.book)
         named = self.named(asked)
         named = {each: sure for each, sure in named.items() if not chosen or each in chosen}
-        found, sketches = self._found(asked, scope, named)
-        ranked = self._ranked(asked, found, sketches, named)
         sure = frozenset(each for each, surely in named.items() if surely > SURE)
-        if per_document is not None and not filters.documents:
-            ranked = _thinned(ranked, sketches, per_document=per_document, named=sure, most_named=max(k - OTHERS, 1))
-        hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
+        vectors = self._vector(asked.core), self._vector(asked.about if named else asked.core)
+        with self.library.moment():  # after the model's work: while it lasts, writers wait
+            found, sketches = self._found(asked, scope, named, *vectors)
+            ranked = self._ranked(asked, found, sketches, named)
+            if per_document is not None and not filters.documents:
+                most_named = max(k - OTHERS, 1)
+                ranked = _thinned(ranked, sketches, per_document=per_document, named=sure, most_named=most_named)
+            hits = self._hits(ranked, found, filters, k=max(k, RERANKED) if self.reranker is not None else k)
         return Found(tuple(self._reranked(question, hits)[:k]), sure)
 
     def named(self, asked: Asked) -> Mapping[str, float]:
@@ -79,20 +94,33 @@ class Retriever:
 
     def _names(self) -> DocumentNames:
         edition = self.library.edition()
-        names = self._known.get(edition)
-        if names is None:
-            names = DocumentNames(self.library.identities())
-            self._known.clear()
-            self._known[edition] = names
-        return names
+        kept = self._kept
+        if edition != kept.edition and kept.making.acquire(blocking=not kept.edition):
+            try:  # meanwhile others go by the names of the moment before
+                if edition != kept.edition:
+                    kept.names = DocumentNames(self.library.identities())
+                    kept.edition = edition
+            finally:
+                kept.making.release()
+        return kept.names
+
+    def _vector(self, text: str) -> Vectors:
+        """Of a question; of one that was asked lately, that one's."""
+        kept, key = self._kept, (self.embedder.id, text)
+        vector = kept.vectors.get(key)
+        if vector is None:
+            vector = self.embedder.embed_query(text)
+            if len(kept.vectors) >= MOST_VECTORS:
+                kept.vectors.clear()
+            kept.vectors[key] = vector
+        return vector
 
     def _found(
-        self, asked: Asked, scope: Scope, named: Mapping[str, float]
+        self, asked: Asked, scope: Scope, named: Mapping[str, float], core: Vectors, about: Vectors
     ) -> tuple[Rankings, Mapping[str, ChunkSketch]]:
-        """What each search found, and all that is visible of it."""
-        vector = self.embedder.embed_query(asked.core)
+        """What each search found, and all that is visible of it. `core` and `about` are the question's vectors."""
         wanted = question_terms(asked.core)  # its words, and its figures and dates in every form that is indexed
-        dense, sketches = self._dense(vector, scope)
+        dense, sketches = self._dense(core, scope)
         found: dict[str, dict[str, float]] = {
             "dense": dense,
             "lexical": self._lexical(wanted, scope),
@@ -101,8 +129,7 @@ class Retriever:
         if named:
             # There the name tells nothing: every passage is about what it names.
             inside = replace(scope, document_ids=tuple(named))
-            vector = self.embedder.embed_query(asked.about) if asked.about != asked.core else vector
-            found["dense inside"], more = self._dense(vector, inside)
+            found["dense inside"], more = self._dense(about, inside)
             found["lexical inside"] = self._lexical(question_terms(asked.about), inside)
             found["other inside"] = self._lexical(asked.other_about_terms, inside)
             sketches = {**sketches, **more}
@@ -193,6 +220,10 @@ class Retriever:
 
     def _dense(self, vector: Vectors, scope: Scope) -> tuple[dict[str, float], Mapping[str, ChunkSketch]]:
         """Similarities by chunk id, nearest first; asks for more where neighbours are not, or no longer, visible."""
+        if scope.document_ids and not scope.pages and not scope.element_types:
+            nearest = self.library.nearest(vector, CANDIDATES, scope.document_ids, self.embedder.id)
+            if nearest is not None:
+                return {each.id: each.similarity for each in nearest}, {}
         wanted = CANDIDATES
         while True:
             neighbours = self.vectors.query(vector, wanted, scope)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import threading
 from array import array
-from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, compress, repeat
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from kb_qa.arrows import visible_changes
+from kb_qa.database import MOMENT
 from kb_qa.elements import Chunk, ElementType
 from kb_qa.protocols import ChunkSketch
 
@@ -70,23 +72,23 @@ class Visible:
     changes: int = -1
     parts: Mapping[int, Part] = field(default_factory=dict)  # by version
     by_document: Mapping[str, Part] = field(default_factory=dict)
-    rows: Mapping[str, int] = field(default_factory=dict)  # by chunk id
-    ascending: array[int] = field(default_factory=lambda: array("q"))  # all rows, and the version of each
-    versions: array[int] = field(default_factory=lambda: array("q"))
+    places: Mapping[str, tuple[Part, int]] = field(default_factory=dict)  # by chunk id
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # all of them, ascending
+    ids: Sequence[str] = ()  # of the chunks in these rows
 
-    def at(self, row: int) -> Iterator[tuple[Part, int]]:
-        """The part that holds the row and its place there; nothing where the row is not visible."""
-        here = bisect_left(self.ascending, row)
-        if here < len(self.ascending) and self.ascending[here] == row:
-            part = self.parts[self.versions[here]]
-            yield part, bisect_left(part.rows, row)
+    def ids_at(self, rows: Sequence[int]) -> Sequence[str]:
+        """Of the chunks in these rows; nothing for one that is not visible."""
+        if not len(self.rows):
+            return []
+        here = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return [self.ids[place] for place in here[self.rows[here] == rows].tolist()]
 
-    def found(self, ids: Iterable[str]) -> Iterator[tuple[int, Part, int]]:
-        """Row, part and place of those that are visible, in the order that they are asked for."""
+    def found(self, ids: Iterable[str]) -> Iterator[tuple[Part, int]]:
+        """Part and place of those that are visible, in the order that they are asked for."""
         for each in ids:
-            row = self.rows.get(each, 0)
-            for part, place in self.at(row):
-                yield row, part, place
+            place = self.places.get(each)
+            if place is not None:
+                yield place
 
     def id_at(self, document_id: str, ordinal: int) -> str | None:
         """None where nothing visible stands."""
@@ -106,7 +108,14 @@ class VisibleChunks:
 
     def at(self, connection: Connection) -> Visible:
         """What is visible to this connection. The versions that are new to it are read, which takes a while."""
+        moment = connection.info.get(MOMENT, {})
+        if (known := moment.get(MOMENT)) is not None:
+            return cast(Visible, known)
         changes = visible_changes(connection)
+        moment[MOMENT] = found = self._at(connection, changes)
+        return found
+
+    def _at(self, connection: Connection, changes: int) -> Visible:
         kept = self._kept
         if kept.changes == changes:
             return kept
@@ -123,7 +132,7 @@ class VisibleChunks:
         self, connection: Connection, ids: Iterable[str], read: Callable[[Sequence[str]], Iterable[Chunk]]
     ) -> Mapping[str, Chunk]:
         """By id; one that is not visible is left out. `read` decodes those that were not asked for lately."""
-        keys = {part.ids[place]: (part.version, part.ids[place]) for _, part, place in self.at(connection).found(ids)}
+        keys = {part.ids[place]: (part.version, part.ids[place]) for part, place in self.at(connection).found(ids)}
         found: dict[str, Chunk] = {}
         with self._lock:
             for each, key in keys.items():
@@ -142,11 +151,11 @@ class VisibleChunks:
         """By id; one that is not visible is left out."""
         visible = self.at(connection)
         found, elsewhere = {}, {}
-        for row, part, place in visible.found(ids):
+        for part, place in visible.found(ids):
             each = part.sketch(place)
             found[each.id] = each
             if part.packed is None and part.sizes[place] >= 0:
-                elsewhere[row] = each
+                elsewhere[part.rows[place]] = each
         if elsewhere:
             for row, codes in connection.execute(_SKETCHES, {"rows": str([*elsewhere])}):
                 each = elsewhere[row]
@@ -163,17 +172,26 @@ def _moved(connection: Connection, kept: Visible, changes: int) -> Visible:
         part = kept.parts.get(version) or _read(connection, version, document_id, room)
         room -= len(part.packed or b"")
         parts[version] = part
-    rows = np.concatenate([np.zeros(0, np.int64), *(np.array(part.rows, np.int64) for part in parts.values())])
-    versions = np.repeat(np.array([*parts], np.int64), [len(part.rows) for part in parts.values()])
-    order = np.argsort(rows)
-    return Visible(
-        changes,
-        parts,
-        {part.document_id: part for part in parts.values()},
-        {chunk_id: row for part in parts.values() for chunk_id, row in zip(part.ids, part.rows, strict=True)},
-        array("q", rows[order].tobytes()),
-        array("q", versions[order].tobytes()),
-    )
+    gone = [part for version, part in kept.parts.items() if version not in parts]
+    come = [part for version, part in parts.items() if version not in kept.parts]
+    places, rows, ids = dict(kept.places), kept.rows, [*kept.ids]
+    if gone:
+        stays = ~np.isin(rows, np.concatenate([_numbers(part.rows) for part in gone]))
+        rows, ids = rows[stays], [*compress(ids, stays.tolist())]
+    for each in (each for part in gone for each in part.ids):
+        places.pop(each, None)
+    for part in come:
+        places.update(zip(part.ids, zip(repeat(part), range(len(part.ids)), strict=False), strict=True))
+    rows = np.concatenate([rows, *(_numbers(part.rows) for part in come)])
+    ids += chain.from_iterable(part.ids for part in come)
+    if np.any(rows[1:] < rows[:-1]):
+        order = np.argsort(rows)
+        rows, ids = rows[order], [ids[place] for place in order.tolist()]
+    return Visible(changes, parts, {part.document_id: part for part in parts.values()}, places, rows, ids)
+
+
+def _numbers(values: array[int]) -> NDArray[np.int64]:
+    return np.frombuffer(values, np.int64) if len(values) else np.zeros(0, np.int64)
 
 
 def _read(connection: Connection, version: int, document_id: str, room: int) -> Part:

@@ -48,6 +48,7 @@ MODEL_DPI = 110  # a page of 8 × 11 inches at it is as much as a model looks at
 CAPTION_DPI = 200  # the print of a chart is small
 CAPTION_PIXELS = 1200  # of the longer side
 PATIENCE_SECONDS = 30.0
+AHEAD_SECONDS = 20.0  # before the first question; what is not read by then is read when it is asked for
 
 Told = Callable[[str], None]
 
@@ -146,6 +147,7 @@ def open_parts(
 
 def _warm_up(ledger: Ledger, live: LiveIndex) -> None:
     ledger.sketches(())
+    ledger.read_ahead(live.retriever.embedder.id, AHEAD_SECONDS)
     live.identities()
     live.retriever.embedder.embed_passages(["?"])  # its whole tokenizer, where questions alone need but a part
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from kb_qa.asked.reading import Asked
@@ -41,7 +41,7 @@ class DocumentNames:
         for each in self.identities.values():
             titles = [*map(_stem_of, each.names), each.title]
             for names, is_title in ((titles, True), (each.called, False)):
-                for words in dict.fromkeys(frozenset(terms(name)) - _forms() for name in names):
+                for words in dict.fromkeys(map(_words_of, names)):
                     self._names.append((each.document_id, words, is_title))
         documents: dict[str, set[str]] = {}
         for document_id, words, _ in self._names:
@@ -81,10 +81,16 @@ class DocumentNames:
         return sum(_COMMON_WEIGHT if word in self._common else 1.0 for word in words)
 
 
-@functools.cache
+@cache
 def _forms() -> frozenset[str]:
     """When first needed: a process that asks nothing has no use for the Chinese dictionary, which takes a second."""
     return frozenset(term for word in _FORMS.split() for term in terms(word))
+
+
+@lru_cache(maxsize=50_000)
+def _words_of(name: str) -> frozenset[str]:
+    """Kept: each document that comes or goes makes the index anew, of names that were all read before."""
+    return frozenset(terms(name)) - _forms()
 
 
 def _stem_of(name: str) -> str:

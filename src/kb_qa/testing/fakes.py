@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -103,6 +104,14 @@ class InMemoryLibrary:
 
     def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
         return {chunk.id: chunk for chunk in self.all_chunks if chunk.id in ids}
+
+    def moment(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def nearest(
+        self, vector: Vectors, k: int, document_ids: Sequence[str], embedder: str
+    ) -> Sequence[Neighbour] | None:
+        return None
 
     def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
         return {
