@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_qa.answers import AnswerEvent, Decision, Filters, Hit
+from kb_qa.answers import AnswerEvent, Decision, Filters, Hit, KeptAnswer
 from kb_qa.elements import Element
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
@@ -23,6 +23,7 @@ from kb_qa.service.intake import Intake
 from kb_qa.service.received import Room
 from kb_qa.settings import Settings
 from kb_qa.testing import InMemoryJobs
+from kb_qa.testing.fakes import newest_first
 from kb_qa.testing.serving import serving
 
 DOCUMENT = "ab" * 32
@@ -136,6 +137,9 @@ class ScriptedLibrary:
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
+
+    def newest_answers(self, limit: int, before: str = "") -> Sequence[KeptAnswer]:
+        return newest_first(self.answers, limit, before)
 
     def decisions(self, answer_id: str = "") -> Sequence[Decision]:
         return [each for each in self.decided if answer_id in ("", each.answer_id)]
