@@ -102,6 +102,7 @@ ROWS: dict[int, set[str]] = {
             "conversation",
             "dispute",
             "evidence",
+            "examples",
             "generate",
             "models",
             "publish",
