@@ -35,7 +35,7 @@ PNG = bytes.fromhex(
     "0000000049454e44ae426082"
 )
 
-Step = AnswerEvent | Exception | float  # an event, a failure, or seconds of silence
+Step = AnswerEvent | Exception | float | threading.Event  # an event, a failure, silence for seconds or until it is set
 
 
 def events(*named: tuple[str, dict[str, object]]) -> list[AnswerEvent]:
@@ -186,6 +186,8 @@ class ScriptedKnowledgeBase:
                     yield step
                 elif isinstance(step, Exception):
                     raise step
+                elif isinstance(step, threading.Event):
+                    await asyncio.to_thread(step.wait, 60)
                 else:
                     await asyncio.sleep(step)
         finally:

@@ -29,6 +29,7 @@ MOST_TABLES = 3
 _PER_DOCUMENT = 6  # candidates
 _LABEL = re.compile(r"[^\W\d_]|[A-Z]\d", re.UNICODE)
 _LONGEST = 40
+_SENTENCE = re.compile(r"[,;，；。]|\. ")
 _YEAR = re.compile(r"(?:FY ?)?((?:19|20)\d\d)\s*年?(?:度)?")
 _NUMBERING = re.compile(
     r"(?:[第（(]?[一二三四五六七八九十\d]+[章节部分]*[、.)）]|(?:Note|Section|Chapter) \d+[.:]?)\s*"
@@ -169,7 +170,7 @@ def _question(fact: Fact, table: Table) -> str:
 
 
 def _is_label(text: str) -> bool:
-    return bool(_LABEL.search(text)) and len(text) <= _LONGEST
+    return bool(_LABEL.search(text)) and len(text) <= _LONGEST and not _SENTENCE.search(text)
 
 
 def _asked_in_chinese(row: str, column: str) -> str:
