@@ -1,10 +1,12 @@
 // Asks, and shows the answer as it comes.
 
 import { streamEvents } from "./events.js";
-import { revealEvidence, showCitation, showFigure, showSource } from "./evidence.js";
 import { labels } from "./labels.js";
 import { $, node } from "./nodes.js";
+import { hidePreview, previewOn } from "./preview.js";
+import { closeReader, showTarget } from "./reader.js";
 import { sendJson, ServiceError } from "./requests.js";
+import { citationTarget, figureTarget, sourceTarget } from "./spots.js";
 
 // ---- The answer --------------------------------------------------------------------------------------------------
 
@@ -27,7 +29,7 @@ const RECEIVED = {
   },
   sources: (data) => { answer.sources = data.sources ?? []; },
   delta: (data) => { answer.letters.push(...Array.from(String(data.text ?? ""))); status(labels.writing); },
-  citation: (data) => { answer.citations.push(data); if (answer.citations.length === 1) showCitation(data); },
+  citation: (data) => { answer.citations.push(data); },
   figure: (data) => { answer.figures.push(data); },
   uncited: (data) => { answer.uncited.push(data); },
   withheld: (data) => { answer.withheld.push(data); },
@@ -118,7 +120,7 @@ function chip(citation, index) {
   made.type = "button";
   made.title = `${citation.label ?? ""}\n${shortened(citation.cited_text)}`;
   made.setAttribute("aria-label", labels.citation(citation.number, citation.label ?? ""));
-  return opens(made, `citation-${index}`, () => showCitation(citation));
+  return opens(made, `citation-${index}`, () => citationTarget(citation));
 }
 
 const SUPPORTED = new Set([
@@ -134,18 +136,18 @@ function figureNode(figure, index, text) {
   const made = node("button", `figure ${kind}`, text);
   made.type = "button";
   made.title = figure.derivation ? labels.formula(text) : labels.figure(text);
-  return opens(made, `figure-${index}`, () => showFigure(figure));
+  return opens(made, `figure-${index}`, () => figureTarget(figure));
 }
 
-// The spot is shown on click and focus at once, on hover when the pointer rests.
-function opens(button, key, show) {
-  let resting = 0;
+// The spot's crop on hover and focus, its page on click.
+function opens(button, key, target) {
   button.dataset.key = key;
-  const now = () => { shownKey = key; show(); markShown(); };
-  button.addEventListener("click", () => { now(); revealEvidence(); });
-  button.addEventListener("focus", () => { if (shownKey !== key) now(); });
-  button.addEventListener("pointerenter", () => { resting = setTimeout(now, 200); });
-  button.addEventListener("pointerleave", () => clearTimeout(resting));
+  previewOn(button, target);
+  button.addEventListener("click", (event) => {
+    shownKey = key;
+    showTarget(target(), { faint: answer.citations.map(citationTarget), focus: event.detail === 0 });
+    markShown();
+  });
   return button;
 }
 
@@ -186,7 +188,7 @@ function drawReferences() {
   });
   const items = [...first.entries()].sort(([a], [b]) => a - b).map(([, { citation, index }]) => {
     const item = node("li");
-    const made = opens(node("button", "chip", String(citation.number)), `reference-${index}`, () => showCitation(citation));
+    const made = opens(node("button", "chip", String(citation.number)), `reference-${index}`, () => citationTarget(citation));
     made.type = "button";
     made.setAttribute("aria-label", labels.citation(citation.number, citation.label ?? ""));
     const words = node("span");
@@ -206,7 +208,7 @@ function shortened(text) {
 function drawMaterials() {
   const items = answer.sources.map((source, index) => {
     const item = node("li");
-    const made = opens(node("button", "", String(source.label ?? source.document ?? "")), `source-${index}`, () => showSource(source));
+    const made = opens(node("button", "", String(source.label ?? source.document ?? "")), `source-${index}`, () => sourceTarget(source));
     made.type = "button";
     item.append(made);
     return item;
@@ -268,7 +270,8 @@ async function ask(question) {
   answer = emptyAnswer();
   shownKey = "";
   $("result").hidden = false;
-  $("evidence").hidden = true;
+  closeReader();
+  hidePreview();
   $("asked").textContent = question;
   showUnderstood({});
   $("ask").disabled = true;
