@@ -10,19 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_qa.answers import AnswerEvent, Decision, Filters, Hit
-from kb_qa.elements import Element
+from kb_qa.answers import AnswerEvent, Decision, Filters, Hit, KeptAnswer
+from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.marks import MarkedClaim
 from kb_qa.picture import Picture
-from kb_qa.protocols import DocumentRecord
+from kb_qa.protocols import ChunkSketch, DocumentRecord
 from kb_qa.service import create_app
 from kb_qa.service.intake import Intake
 from kb_qa.service.received import Room
 from kb_qa.settings import Settings
 from kb_qa.testing import InMemoryJobs
+from kb_qa.testing.fakes import newest_first
 from kb_qa.testing.serving import serving
 
 DOCUMENT = "ab" * 32
@@ -34,7 +35,7 @@ PNG = bytes.fromhex(
     "0000000049454e44ae426082"
 )
 
-Step = AnswerEvent | Exception | float  # an event, a failure, or seconds of silence
+Step = AnswerEvent | Exception | float | threading.Event  # an event, a failure, silence for seconds or until it is set
 
 
 def events(*named: tuple[str, dict[str, object]]) -> list[AnswerEvent]:
@@ -116,6 +117,18 @@ class ScriptedLibrary:
     def documents(self) -> Sequence[DocumentRecord]:
         return self.records
 
+    def edition(self) -> str:
+        return str(len(self.records))
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        return {}
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        return {}
+
+    def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
+        return {}
+
     def document(self, document_id: str) -> DocumentRecord | None:
         return next((each for each in self.documents() if each.document_id == document_id), None)
 
@@ -136,6 +149,9 @@ class ScriptedLibrary:
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
+
+    def newest_answers(self, limit: int, before: str = "") -> Sequence[KeptAnswer]:
+        return newest_first(self.answers, limit, before)
 
     def decisions(self, answer_id: str = "") -> Sequence[Decision]:
         return [each for each in self.decided if answer_id in ("", each.answer_id)]
@@ -170,10 +186,15 @@ class ScriptedKnowledgeBase:
                     yield step
                 elif isinstance(step, Exception):
                     raise step
+                elif isinstance(step, threading.Event):
+                    await asyncio.to_thread(step.wait, 60)
                 else:
                     await asyncio.sleep(step)
         finally:
             self.closed.set()
+
+    async def draft(self, question: str) -> Sequence[AnswerEvent]:
+        return [step for step in self.script if isinstance(step, AnswerEvent)]
 
     async def search(self, question: str, *, k: int, filters: Filters) -> Sequence[Hit]:
         self.searched.append((question, k, filters))

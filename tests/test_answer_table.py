@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kb_qa.answers import AnswerEvent, Decision
+from kb_qa.errors import NotFoundError
 from kb_qa.ledger import Ledger
 
 FIRST = Decision("a1", 2, "reject", "the note on page 9 says 4,123", "4,132", 100.0)
@@ -32,6 +33,17 @@ def test_answers_are_kept_by_id(ledger: Ledger) -> None:
     ledger.save_answer("a1", "净利润?", events)
     assert ledger.answer("a1") == events
     assert ledger.answer("a2") is None
+
+
+def test_answers_are_listed_newest_first(ledger: Ledger) -> None:
+    """Page after page, without a gap; what was saved anew is as new as that; an unknown id is an error."""
+    for answer_id in ("a", "b", "c", "a"):
+        ledger.save_answer(answer_id, f"{answer_id}?", (AnswerEvent(1, "end", {"complete": True}),))
+    assert [(each.answer_id, each.question) for each in ledger.newest_answers(2)] == [("a", "a?"), ("c", "c?")]
+    assert [each.answer_id for each in ledger.newest_answers(2, before="c")] == ["b"]
+    assert ledger.newest_answers(2, before="b") == []
+    with pytest.raises(NotFoundError):
+        ledger.newest_answers(2, before="gone")
 
 
 def test_decisions_are_kept_by_figure(ledger: Ledger) -> None:

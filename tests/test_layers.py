@@ -106,6 +106,7 @@ ROWS: dict[int, set[str]] = {
             "conversation",
             "dispute",
             "evidence",
+            "examples",
             "generate",
             "models",
             "publish",

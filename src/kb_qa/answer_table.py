@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import select, tuple_
 from sqlalchemy.dialects.sqlite import insert
 
-from kb_qa.answers import AnswerEvent, Decision
+from kb_qa.answers import AnswerEvent, Decision, KeptAnswer
 from kb_qa.database import Database
+from kb_qa.errors import NotFoundError
 from kb_qa.records import from_data, pack, to_data, unpack_all
 from kb_qa.schema import answers, decisions
 
@@ -29,6 +30,20 @@ class AnswerTable:
         with self.database.read() as connection:
             packed = connection.execute(select(answers.c.events).where(answers.c.id == answer_id)).scalar()
         return None if packed is None else unpack_all(AnswerEvent, packed)
+
+    def newest_answers(self, limit: int, before: str = "") -> Sequence[KeptAnswer]:
+        """The newest first; with `before`, of those that are older than that answer. NotFoundError where it is none."""
+        newest = select(answers.c.id).order_by(answers.c.created.desc(), answers.c.id.desc()).limit(limit)
+        with self.database.read() as connection:
+            if before:
+                created = connection.execute(select(answers.c.created).where(answers.c.id == before)).scalar()
+                if created is None:
+                    raise NotFoundError("there is no answer with this id")
+                newest = newest.where(tuple_(answers.c.created, answers.c.id) < (created, before))
+            ids = connection.execute(newest).scalars().all()
+            found = {row.id: row for row in connection.execute(select(answers).where(answers.c.id.in_(ids)))}
+        rows = [found[answer_id] for answer_id in ids]
+        return [KeptAnswer(row.id, row.question, row.created, unpack_all(AnswerEvent, row.events)) for row in rows]
 
     def save_decision(self, decision: Decision) -> None:
         """Replaces what was decided of this figure before."""

@@ -251,6 +251,16 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer as it is stored. `created` is in seconds since 1970."""
+
+    answer_id: str
+    question: str
+    created: float
+    events: tuple[AnswerEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """`reason` is nothing_found, too_weak, not_named, no_evidence or unsupported.
 

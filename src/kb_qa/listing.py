@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
-from kb_qa.answers import Decision, Hit, Located
+from kb_qa.answers import Decision, Hit, KeptAnswer, Located
 from kb_qa.elements import Cell, Element, Measure, ScaleSource, Table
 from kb_qa.geometry import BBox, Region
 
@@ -30,6 +30,25 @@ def element_line(element: Element) -> Line:
     if element.table is not None:
         line["table"] = _table_line(element.table)
     return line
+
+
+def answer_line(kept: KeptAnswer) -> Line:
+    """`documents` are the names of those that it cites, in the order of their first citation."""
+    data: dict[str, Line] = {event.event: cast(Line, event.data) for event in kept.events}
+    cited = (str(event.data["document"]) for event in kept.events if event.event == "citation")
+    return {
+        "id": kept.answer_id,
+        "question": kept.question,
+        "created": kept.created,
+        "refused": "refusal" in data,
+        "complete": is_complete(data),
+        "documents": list(dict.fromkeys(cited)),
+    }
+
+
+def is_complete(data: Mapping[str, Line]) -> bool:
+    """Whether an answer came to its end; `data` is that of its last event of each name."""
+    return bool(data.get("end", {}).get("complete", False)) and "error" not in data
 
 
 def decision_line(decision: Decision) -> Line:

@@ -19,6 +19,7 @@ from kb_qa.answers import (
     Filters,
     Found,
     Hit,
+    KeptAnswer,
     ModelEvent,
     Question,
     Scope,
@@ -283,6 +284,8 @@ class Library(Sessions, Protocol):
     def save_answer(self, answer_id: str, question: str, events: Sequence[AnswerEvent]) -> None: ...
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None: ...
+
+    def newest_answers(self, limit: int, before: str = "") -> Sequence[KeptAnswer]: ...
 
     def save_decision(self, decision: Decision) -> None:
         """Replaces what was decided of this figure before."""

@@ -7,15 +7,15 @@ import re
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Query
 from starlette.responses import Response
 
 from kb_qa.answers import AnswerEvent
 from kb_qa.errors import InputError, MissingIndexError
 from kb_qa.figure_events import outcome_of_events
-from kb_qa.listing import hit_line
+from kb_qa.listing import answer_line, hit_line, is_complete
 from kb_qa.marks import answer_text
 from kb_qa.protocols import Library
 from kb_qa.service.admission import Place
@@ -75,16 +75,28 @@ async def search(body: SearchBody, parts: UsedParts) -> Response:
     return AsciiJSONResponse({"hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]})
 
 
+@router.get("/answers")
+async def kept_answers(
+    parts: UsedParts,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    before: Annotated[str, Query(pattern="^[0-9A-Za-z_-]{0,64}$")] = "",
+) -> Response:
+    """The stored answers, newest first; `next` is the `before` of those that follow, null behind the last."""
+    kept = await asyncio.to_thread(parts.knowledge_base.library.newest_answers, limit + 1, before)
+    lines = [answer_line(each) for each in kept[:limit]]
+    return AsciiJSONResponse({"answers": lines, "next": lines[-1]["id"] if len(kept) > limit else None})
+
+
 @router.get("/answers/{answer_id}")
 async def stored_answer(answer_id: str, parts: UsedParts) -> Response:
     events = await parts.open_answers.find(parts.knowledge_base.library, answer_id)
-    data = {event.event: event.data for event in events}
+    data: dict[str, dict[str, Any]] = {event.event: cast(dict[str, Any], event.data) for event in events}
     return AsciiJSONResponse(
         {
             "id": answer_id,
             "question": data.get("start", {}).get("question", ""),
             "text": answer_text(events),
-            "complete": bool(data.get("end", {}).get("complete", False)) and "error" not in data,
+            "complete": is_complete(data),
             "outcome": outcome_of_events(events),
             "events": [{"id": event.id, "event": event.event, "data": shown_event(event)} for event in events],
         }

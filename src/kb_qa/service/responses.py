@@ -175,6 +175,30 @@ class Answer(BaseModel):
     events: list[Event]
 
 
+class KeptAnswer(BaseModel):
+    id: str
+    question: str
+    created: float = Field(description="seconds since 1970")
+    refused: bool
+    complete: bool
+    documents: list[str] = Field(description="that it cites, by name")
+
+
+class KeptAnswers(BaseModel):
+    answers: list[KeptAnswer] = Field(description="newest first")
+    next: str | None = Field(description="`before` of those that follow; null behind the last")
+
+
+class Example(BaseModel):
+    question: str
+    document: str = Field(description="that answers it, by name")
+    document_id: str
+
+
+class Examples(BaseModel):
+    examples: list[Example]
+
+
 class CitedRegion(BaseModel):
     page_number: int | None
     box: Box | None = Field(description="shares (0..1) of the displayed page")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kb_qa.answers import EVERYTHING, AnswerEvent, Context, Decision, ModelEvent, Question, Scope, Turn
+from kb_qa.answers import EVERYTHING, AnswerEvent, Context, Decision, KeptAnswer, ModelEvent, Question, Scope, Turn
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
@@ -52,6 +52,18 @@ class HashEmbedder:
     def embed_query(self, text: str) -> Vectors:
         vector: Vectors = self.embed_passages([text])[0]
         return vector
+
+
+def newest_first(answers: Mapping[str, Sequence[AnswerEvent]], limit: int, before: str) -> Sequence[KeptAnswer]:
+    """Answers by id in the order in which they were stored → as `Library.newest_answers` gives them."""
+    ids = [*answers]
+    if before and before not in ids:
+        raise NotFoundError("there is no answer with this id")
+    older = ids[: ids.index(before)] if before else ids
+    return [
+        KeptAnswer(each, str(answers[each][0].data.get("question", "")), float(ids.index(each)), tuple(answers[each]))
+        for each in older[::-1][:limit]
+    ]
 
 
 @dataclass(slots=True)
@@ -225,6 +237,9 @@ class InMemoryLibrary:
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
+
+    def newest_answers(self, limit: int, before: str = "") -> Sequence[KeptAnswer]:
+        return newest_first(self.answers, limit, before)
 
     def save_decision(self, decision: Decision) -> None:
         self.decided[decision.answer_id, decision.n] = decision
