@@ -84,8 +84,8 @@ def test_a_card_shows_the_crop_beside_the_chip(how: str, running: Running) -> No
     if how == "hover":
         chip.hover()
     else:
-        page.locator("#answer button").nth(1).focus()
-        page.keyboard.press("Shift+Tab")
+        page.locator("#answer .figure").focus()
+        page.keyboard.press("Tab")
     card = page.locator("#preview")
     expect(card).to_be_visible()
     expect(card.locator(".preview-label")).to_have_text("report.pdf · P2·table")
@@ -341,12 +341,11 @@ def long_document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sc
     """Three hundred pages of print behind the scripted service."""
     folder = tmp_path_factory.mktemp("long")
     with pymupdf.open() as document:
-        for number in range(1, 301):
-            page = document.new_page(width=595, height=842)
-            for line in range(45):
-                page.insert_text(
-                    (60, 60 + 16 * line), f"Page {number}, line {line}: " + "words of print " * 4, fontsize=9
-                )
+        page = document.new_page(width=595, height=842)
+        for line in range(45):
+            page.insert_text((60, 60 + 16 * line), f"Line {line}: " + "words of print " * 5, fontsize=9)
+        for _ in range(299):
+            document.fullcopy_page(0)
         document.save(folder / "long.pdf")
     sizes = {(DOCUMENT, number): PageSize(number, 595, 842) for number in range(1, 301)}
     script = cited_at(region(150, [60, 180, 300, 192]), label="long.pdf · P150·text")
