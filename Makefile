@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The lock files name every package: nothing is to be resolved, and what is imported is compiled then.
 LOCKED := --quiet --disable-pip-version-check --no-deps --no-compile
+# Each of many processes would compile all that it imports, where nothing compiled may be kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test lint lock samples clean
 
@@ -16,11 +18,10 @@ run: .venv/installed
 	$(BIN)/kb-qa serve
 
 # Tests write in memory where there is room to: on a disk they wait for each transaction. `conftest` orders the files.
-# Hundreds of processes are started: each would compile what it imports anew where nothing compiled may be kept.
 MEMORY := $(shell grep -qs ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts || df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print $$6 }')
 
 test: .venv/installed-dev lint
-	PYTHONDONTWRITEBYTECODE= PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-BEHIND = 10  # niceness: a tenth of the weight of a process that answers; on a busy machine less would be a standstill
+BEHIND = 5  # niceness: a third of the weight of a process that answers; much less would stand still on a busy machine
 
 _AUTOGROUP = Path("/proc/self/autogroup")
 _TRIES, _APART = 4, 0.12  # the kernel takes ten such changes a second, from all of a machine's users

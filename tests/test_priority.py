@@ -26,7 +26,7 @@ os.wait()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="weighs processes in another way")
-@pytest.mark.parametrize(("behind", "told"), [(True, "10 10 True"), (False, "0 0 False")])
+@pytest.mark.parametrize(("behind", "told"), [(True, "5 5 True"), (False, "0 0 False")])
 def test_a_child_in_a_session_of_its_own_stays_behind(behind: bool, told: str) -> None:
     """Its niceness, that of its session, and its class are those of the process that stepped behind, or untouched."""
     program = ASKED.format(behind=behind)

@@ -328,7 +328,7 @@ def wait_for(base: str, seconds: float = 60) -> None:
     """Until it is ready: it listens before."""
     deadline = time.monotonic() + seconds
     while True:
-        with contextlib.suppress(httpx.ConnectError):
+        with contextlib.suppress(httpx.TransportError):  # on a busy machine it may be slow to answer, too
             if httpx.get(f"{base}/readyz").status_code == 200:
                 return
         assert time.monotonic() < deadline

@@ -61,6 +61,17 @@ def answer(base: str, question: str) -> list[tuple[str, dict[str, object]]]:
     return [(event, data) for _, event, data in frames(response.text)]
 
 
+def what_stays_of_an_answer(base: str, answer_id: str, cited: dict[str, Any]) -> None:
+    """Its words and its quotations; what showed the deleted document says that there is none."""
+    stored = httpx.get(f"{base}/v1/answers/{answer_id}", timeout=60).json()
+    assert (stored["complete"], "4,812" in stored["text"]) == (True, True)
+    [exported, *_] = httpx.get(f"{base}/v1/answers/{answer_id}/citations", timeout=60).json()["citations"]
+    assert (exported["cited_text"], exported["region_url"]) == (cited["cited_text"], None)
+    for url in (cited["region_url"], f"/v1/answers/{answer_id}/citations/1/region.png", cited["page_url"]):
+        shown = httpx.get(f"{base}{url}", timeout=60)
+        assert (shown.status_code, shown.json()["message"]) == (404, "there is no document with this id"), url
+
+
 @pytest.mark.slow
 def test_an_upload_is_read_answers_is_replaced_and_goes(tmp_path: Path) -> None:
     """Upload, states, an answer that cites it, a new version, deletion; then SIGTERM with work under way: exit 0."""
@@ -89,6 +100,7 @@ def test_an_upload_is_read_answers_is_replaced_and_goes(tmp_path: Path) -> None:
         for rest in ("", "/file", "/pages/1.png"):
             assert httpx.get(f"{base}/v1/documents/{newer.json()['document_id']}{rest}").status_code == 404
         assert httpx.post(f"{base}/v1/ask", json={"question": "What is the bonus?"}).status_code == 503
+        what_stays_of_an_answer(base, said[0][1]["answer_id"], cited)
 
         waiting = httpx.put(f"{base}/v1/documents/late.pdf", content=pdf(tmp_path / "3.pdf", "Late words."))
         with httpx.stream("GET", f"{base}{waiting.json()['events_url']}", timeout=60) as events:
