@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 import signal
 import sys
@@ -37,8 +36,6 @@ from kb_qa.logs import configure
 from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 from kb_qa.settings import Settings
-
-NICENESS = 5  # of a service's worker
 
 
 @click.group(cls=Commands, context_settings=HELP)
@@ -121,8 +118,6 @@ def work_command(parent: int, kb: Path | None) -> None:
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    if parent:  # and so its parsers: on a busy machine questions go first
-        os.nice(NICENESS)
     work(settings, parent=parent, stopped=stopped)
 
 

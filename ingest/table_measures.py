@@ -1,7 +1,8 @@
 """What each cell's figures are counted in: the words nearest to it that state a scale or a currency.
 
 Nearest wins: the cell, its column's header, its row's label, the section or the stub's head, then what stands around
-the table (caption and unit line, the page, the document). Percentages, figures per share, heads and days inherit none.
+the table: its caption and unit line, what another column brackets that differs in its period alone, the page, the
+document. Percentages, figures per share, heads and days inherit none.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.table_headers import is_value
+from ingest.table_periods import brackets_a_scale, period_said
 from ingest.table_scale import Stated, own_scale, printed_currency, stated
 from kb_qa.elements import Cell, Measure, MeasureScope, ScaleSource, Table
 from kb_qa.geometry import Region
@@ -76,9 +78,12 @@ class _Reader:
             for row in range(cell.row, cell.row + cell.row_span)
             for column in range(cell.column, cell.column + cell.column_span)
         }
+        self._columns = 1 + max((column for _, column in self._slots), default=0)
         self._header_rows = sorted({cell.row for cell in table.cells if cell.header})
         self._sections: dict[int, list[Cell]] = {}
         self._labels: dict[tuple[int, int], _Label] = {}
+        self._bracketed = any(cell.header and brackets_a_scale(cell.text) for cell in table.cells)
+        self._siblings: dict[tuple[int, int], Measure | None] = {}
         self._currencies: dict[int, tuple[str, ScaleSource] | None] = {}
 
     def measure(self, cell: Cell) -> Measure | None:
@@ -99,16 +104,46 @@ class _Reader:
                 return self._with_currency(measure_of(sources, scope), cell, everything)
         if _is_exempt(cell, everything):
             return None
-        if not self._around:
+        nearest = self._nearest(cell, everything)
+        if nearest is None:
             return self._currency_alone(cell, everything)
-        nearest = self._around[0]
         if EXCEPT_SHARES.search(nearest.source.text) and any(SHARES.search(label.cell.text) for label in everything):
             return None
         return self._with_currency(nearest, cell, everything)
 
+    def _nearest(self, cell: Cell, labels: Sequence[_Label]) -> Measure | None:
+        """What no label of the cell states: the caption, the headers of sibling columns, the page, the document."""
+        nearest = self._around[0] if self._around else None
+        if nearest is not None and nearest.scope == "caption":
+            return nearest
+        return (None if any(label.found for label in labels) else self._of_siblings(cell)) or nearest
+
+    def _of_siblings(self, cell: Cell) -> Measure | None:
+        """The one scale that is bracketed over columns which differ from the cell's in their period alone."""
+        block = bisect_left(self._header_rows, cell.row), cell.column
+        if block not in self._siblings:
+            self._siblings[block] = self._read_siblings(cell) if self._bracketed else None
+        return self._siblings[block]
+
+    def _read_siblings(self, cell: Cell) -> Measure | None:
+        own = period_said(self._header_text(cell, cell.column))
+        if own is None:
+            return None
+        found: list[tuple[Stated, ScaleSource]] = []
+        for column in range(1, self._columns):
+            text = self._header_text(cell, column)
+            if brackets_a_scale(text) and period_said(text) not in {None, own}:
+                heads = [self._label(each) for each in self._header_cells(cell, column)]
+                found += [(each, _source(label.cell)) for label in heads for each in label.found if each.counted]
+        measure = measure_of(found, "section") if found else None
+        return None if measure is None or measure.ambiguous else measure
+
+    def _header_text(self, cell: Cell, column: int) -> str:
+        return " ".join(each.text for each in reversed([*self._header_cells(cell, column)]))
+
     def at_large(self) -> Measure | None:
         """What is said for the table as a whole: over the stub or over most columns, else around it."""
-        columns = 1 + max((column for _, column in self._slots), default=0)
+        columns = self._columns
         filled: dict[int, int] = {}
         for cell in self._cells:
             filled[cell.row] = filled.get(cell.row, 0) + bool(cell.text)

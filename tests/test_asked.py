@@ -73,6 +73,22 @@ def test_asides_are_no_part_of_what_is_asked() -> None:
     assert read("What was Amazon.com, Inc.'s revenue?").about_terms == ("revenu",)
 
 
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What was the percentage change in prepaid expenses between 2018 and 2019?", "prepaid expens 2018 2019"),
+        ("What is the difference in net profit from 2018 to 2019?", "net profit 2018 2019"),
+        ("What is the average of total assets for 2018 and 2019?", "total asset 2018 2019"),
+        ("How do we change a password?", "chang password"),  # nothing is computed
+        ("2018年和2019年存货的变动率是多少？", "2018 年 2019 年 存货"),
+        ("怎样修改密码？", "修改 密码"),
+    ],
+)
+def test_what_is_to_be_computed_is_no_part_of_what_is_looked_for(question: str, wanted: str) -> None:
+    """A table prints the years and the label, and not the change between them."""
+    assert " ".join(read(question).terms) == wanted
+
+
 IDENTITIES = [
     Identity("sonic", ("682de8e45fd9688f3452bc0e18257132a8f3cff6.pdf",), "", ("SONIC AUTOMOTIVE, INC.", "FORM 10-K")),
     Identity("policy", ("travel-policy.docx",), "Travel policy"),
@@ -96,4 +112,30 @@ IDENTITIES = [
 def test_documents_that_a_question_names(question: str, named: set[str]) -> None:
     """By their files, titles and the companies they are of; a word that most share names none."""
     found = DocumentNames({each.document_id: each for each in IDENTITIES}).named_by(read(question))
+    assert {each for each, sure in found.items() if sure > 0.9} == named
+
+
+HEADED = [
+    Identity("notes", ("c.html",), "", ("Note 15. Deferred Charges", "Charges consist of the following:", "3. Leases")),
+    Identity("zh", ("d.html",), "", ("第三章 租赁", "蓝海科技股份有限公司", "租赁负债如下：")),
+    Identity("north", ("e.html",), "", ("North Atlantica",)),
+    Identity("worth", ("f.html",), "", ("Goodwill",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        pytest.param("What were Deferred Charges in 2022?", set(), id="the heading of a note"),
+        pytest.param("What do Charges consist of?", set(), id="a sentence"),
+        pytest.param("What were Leases in 2022?", set(), id="a numbered heading"),
+        pytest.param("What were sales in Atlantica?", set(), id="the end of another name"),
+        pytest.param("What was Goodwill in 2022?", set(), id="a measure"),
+        pytest.param("蓝海科技股份有限公司的租赁负债是多少？", {"zh"}, id="a company in Chinese"),
+        pytest.param("“租赁”是怎么规定的？", set(), id="a chapter in Chinese"),
+    ],
+)
+def test_a_heading_inside_a_document_is_no_name_of_it(question: str, named: set[str]) -> None:
+    """Sentences, numbered headings and measures name no document, nor the end of another name; a company does."""
+    found = DocumentNames({each.document_id: each for each in HEADED}).named_by(read(question))
     assert {each for each, sure in found.items() if sure > 0.9} == named

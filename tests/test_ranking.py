@@ -67,3 +67,18 @@ def test_no_words_in_common_and_no_candidates() -> None:
     assert feature("coverage", "what is it?", make_chunk("Goodwill")) == [0]
     assert features_of(read_question("x", concept_book()), [], {}).matrix.shape == (0, len(FEATURES))
     assert score(np.ones((1, len(FEATURES)))) == pytest.approx(sum(WEIGHTS.values()))
+
+
+def test_nearness_is_counted_in_deviations() -> None:
+    """The nearest has 1, what no search found 0, and the scale of an embedder's similarities makes no difference."""
+    chunks = [make_chunk(f"Goodwill {number}", ordinal=number) for number in range(4)]
+    asked, column = read_question("goodwill", concept_book()), FEATURES.index("dense")
+
+    def near(*similarities: float) -> list[float]:
+        found = {"dense": {chunk.id: value for chunk, value in zip(chunks, similarities, strict=False)}}
+        return [float(each) for each in features_of(asked, [*map(candidate, chunks)], found).matrix[:, column]]
+
+    close, wide = near(0.90, 0.88, 0.86), near(0.9, 0.7, 0.5)
+    assert close == pytest.approx(wide)
+    assert close[0] == 1 > close[1] > close[2] > close[3] == 0
+    assert near(0.9) == [1, 0, 0, 0]

@@ -143,3 +143,24 @@ def test_the_name_may_stand_on_the_cover_alone() -> None:
     sales = row("Net sales", "8,412", "7,650")
     assert chosen("What were net sales of Globex?", sales) == []
     assert chosen("What were net sales of Globex?", sales, called="Globex annual report") == [sales]
+
+
+ENDED = "Acme Ltd, year ended 30 June 2022\nBalance as at 30 June 2022"
+
+
+@pytest.mark.parametrize(
+    ("question", "cells", "told"),
+    [
+        ("Which leadership positions changed at Acme Ltd?", ("Director", "Jane Doe (Appointed on 1 July 2022)"), True),
+        ("Which leadership positions changed at Acme Ltd?", ("Director", "Jane Doe (Appointed on 1 July 2012)"), False),
+        ("Which leadership positions changed at Acme Ltd?", ("Director", "Jane Doe"), False),
+        ("Which leadership positions changed at Acme Ltd in 2021?", ("CFO", "Jane Doe (Appointed May 2021)"), True),
+        ("Which leadership positions changed at Acme Ltd in 2021?", ("CFO", "Jane Doe (Appointed May 2022)"), False),
+        ("Acme Ltd在2021年有哪些管理层变动？", ("董事", "王明（2021年5月任命）"), True),
+        ("Acme Ltd在2021年有哪些管理层变动？", ("董事", "王明（2015年5月任命）"), False),
+    ],
+)
+def test_a_row_tells_who_was_appointed_in_the_year_asked_for(question: str, cells: tuple[str, str], told: bool) -> None:
+    """A list of directors answers with those that came in the reported year, or in the one that is named."""
+    said = f"Position：{cells[0]} | Name：{cells[1]}"
+    assert chosen(question, said, prefix=ENDED) == ([said] if told else [])

@@ -214,6 +214,63 @@ def test_two_scales_at_one_level_are_ambiguous(caption: str, line: str) -> None:
     assert (table.scale, table.scale_source) == (0, None)
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([["", "2022", "2021 (Dollars in millions)", "2020"], ["Cash", "1", "2", "3"]], [(6, "USD")] * 3),
+        (
+            [["", "Year Ended June 30, 2022", "Year Ended June 30, 2021 (in thousands)"], ["Cash", "1", "2"]],
+            [(3, "")] * 2,
+        ),
+        ([["项目", "2024年度（万元）", "2023年度"], ["现金", "1", "2"]], [(4, "CNY")] * 2),
+        ([["项目", "期末余额", "期初余额（单位：百万元）"], ["现金", "1", "2"]], [(6, "CNY")] * 2),
+    ],
+)
+def test_one_year_brackets_the_scale_of_all_years(rows: list[list[str]], expected: list[tuple[int, str]]) -> None:
+    """Columns that differ in their period alone are counted alike, whichever of them the words were read into."""
+    table = moved(draft_table(grid(rows)))
+    assert [said(measure_at(table, rows[1][0], head))[:2] for head in rows[0][1:]] == expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "bare"),
+    [
+        (["2022", "Shares (in thousands)"], "2022"),  # of what that column holds
+        (["2022 (in millions)", "% change"], "% change"),
+        (["2022 (in millions)", "2021 (in thousands)", "2020"], "2020"),  # two of them
+        (["2022 (in millions)", "2022"], "2022"),  # the same year, otherwise counted
+        (["2022 (in millions)", "2021 (€)"], "2021 (€)"),  # a currency of its own
+        (["2022 (in millions)", "Average price"], "Average price"),
+        (["2022 US$ (in millions)", "2021 RMB"], "2021 RMB"),
+        (["2024年（万元）", "同比增减"], "同比增减"),
+        (["股数（万股）", "2023年"], "2023年"),
+        (["2024年（万元）", "2023年（亿元）", "2022年"], "2022年"),
+        (["2024年（万元）", "人数"], "人数"),
+    ],
+)
+def test_another_kind_of_column_inherits_no_scale(headers: list[str], bare: str) -> None:
+    """Nothing comes from a column of shares, to one of percentages or of euros, nor where two scales are said."""
+    table = moved(draft_table(grid([["", *headers], ["Sales", *("12" for _ in headers)]])))
+    measure = measure_at(table, "Sales", bare)
+    assert measure is None or measure.scale == 0
+
+
+def test_a_row_per_share_inherits_no_scale_of_a_sibling() -> None:
+    """What is exempt under a caption is exempt under a bracket over another year."""
+    rows = [["", "2022 (in millions)", "2021"], ["Earnings per share", "1.22", "1.18"], ["Sales", "12", "11"]]
+    table = moved(draft_table(grid(rows)))
+    assert measure_at(table, "Earnings per share", "2021") is None
+    assert said(measure_at(table, "Sales", "2021"))[0] == 6
+
+
+def test_a_caption_counts_before_a_neighbour_and_a_page_behind_it() -> None:
+    """Nearer words win: the unit line of the table, then the bracket over a sibling, then the page."""
+    rows = [["Item", "2024", "2023 (in billions)"], ["Revenue", "4,812", "4.8"]]
+    line, page = paragraph("(in millions)", -15), paragraph("The tables of this chapter are in thousands.", -300)
+    assert said(measure_at(moved(draft_table(grid(rows)), line), "Revenue", "2024"))[0] == 6
+    assert said(measure_at(moved(draft_table(grid(rows)), page), "Revenue", "2024"))[0] == 9
+
+
 def test_a_currency_printed_on_any_cell_counts_for_its_column() -> None:
     """`$` stands on the first and the total row only; the words it was read from are kept apart from the scale's."""
     rows = [["Item", "2024", "Share"], ["Revenue", "$ 4,812", "60%"], ["Other", "1,200", "40%"]]

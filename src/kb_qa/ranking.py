@@ -1,7 +1,8 @@
 """Which candidates answer a question best: a weighted sum of a few features, each 0..1 and each the more the better.
 
 The weights are rounded ones of a regression (softmax over the candidates of a question) on 834 questions about tables
-and paragraphs of reports, and 140 made from the rows of tables in seven reports. Some are judged, not fitted, because
+and paragraphs of reports. Fitted on nine tenths of the contexts and asked of the rest, hit@1 is .73; BM25 has .63.
+Some are judged, not fitted, because
 such questions hardly need them: `document` outweighs most other evidence, as a reader expects who names a company;
 `other`, `place` and `phrase` count where a question gives cause.
 """
@@ -39,23 +40,25 @@ FEATURES = (
 )
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "dense": 2.0,  # similarity, between the farthest and the nearest candidate
-        "lexical": 1.0,  # BM25 of the question's words, of the best
+        "dense": 3.4,  # how near its similarity is to the best one
+        "lexical": 4.0,  # BM25 of the question's words, of the best
         "other": 1.0,  # … of its other words: synonyms, the other language
-        "coverage": 3.2,  # share of the question that one block says with its headers
-        "label": 5.0,  # how well a row's label, or a heading, is what is asked for
-        "order": 5.5,  # words of the question beside each other as in it
-        "years": 1.0,
+        "coverage": 0.3,  # share of the question that one block says with its headers
+        "label": 4.5,  # how well a row's label, or a heading, is what is asked for
+        "order": 7.4,  # words of the question beside each other as in it
+        "years": 0.3,
         "document": 8.0,  # the question names the document or what it is about
         "place": 3.0,  # the page or kind of element that it names
         "phrase": 3.0,  # what it quotes, word for word
-        "chunk": 1.0,  # share of the question that all its blocks say
+        "chunk": 0.1,  # share of the question that all its blocks say
         "parent": 0.9,  # share of the question that the document's candidates say together
     }
 )
 _DENSE, _LEXICAL = ("dense", "dense inside"), ("lexical", "other")
 # Another name of a thing counts a little less than the one that the question uses.
 OTHER_NAME = 0.85
+# A candidate so many standard deviations below the most similar one is not near at all.
+FARTHEST = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def features_of(
     """
     lexical = _of_best([[found.get(name, {}).get(each.id, 0.0) for each in candidates] for name in _LEXICAL])
     inside = _of_best([[found.get(f"{name} inside", {}).get(each.id, 0.0) for each in candidates] for name in _LEXICAL])
-    dense = [_spread([found.get(name, {}).get(each.id) for each in candidates]) for name in _DENSE]
+    dense = [_nearness([found.get(name, {}).get(each.id) for each in candidates]) for name in _DENSE]
     about = np.array([documents.get(each.document_id, 0.0) for each in candidates])
     texts = _Texts(asked, candidates)
     # Where a document was searched by itself, how well its name fits a passage says nothing of the passage.
@@ -305,14 +308,16 @@ def _placed(flat: Codes, codes: Sequence[int]) -> NDArray[np.int64]:
     return np.where(sorted_codes[places] == flat, order[places], -1)
 
 
-def _spread(values: Sequence[float | None]) -> Numbers:
-    """Between the lowest known value (0, and where none is known) and the highest (1)."""
-    known = [value for value in values if value is not None]
-    if not known:
+def _nearness(values: Sequence[float | None]) -> Numbers:
+    """1 for the highest, less by how many standard deviations of the known ones a value is lower; 0 for none known.
+
+    So it means the same of every embedder, and does not hang on what the last of the neighbours was.
+    """
+    known = np.array([value for value in values if value is not None])
+    if not len(known):
         return np.zeros(len(values))
-    low, high = min(known), max(known)
-    width = max(high - low, 1e-6)
-    return np.array([0.0 if value is None else (value - low) / width for value in values])
+    high, width = float(known.max()), FARTHEST * max(float(known.std()), 1e-6)
+    return np.array([0.0 if value is None else max(1 - (high - value) / width, 0.0) for value in values])
 
 
 def _of_best(rows: Sequence[Sequence[float]]) -> Numbers:

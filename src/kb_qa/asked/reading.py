@@ -27,6 +27,14 @@ _ASKING = frozenset(
     " 需要 多长 时间 长时间 多长时间 多久 多少钱 告诉 介绍 说明 列出 一下 多 大 有 几天 规定".split()
 )
 _ASKING_ZH = re.compile("需要多长时间|多长时间|多少时间|什么时间|需要多久|多久|多少钱|是多少|有多少")
+# What is to be computed of the figures that are looked for: no passage says `percentage change`, it prints two years.
+_COMPUTED = re.compile(
+    r"(?ai)\b(?:percent(?:age)?|absolute|net|total|overall|average|annual|%)?\s*(?:change|difference)s?\s*(?:\(%\)\s*)?"
+    r"(?:in|between|of|for|from)\b(?: the)?(?: (?:amount|value|percentage)s? of\b)?"
+    r"|\bpercent(?:age)? (?:increase|decrease|growth)\b|\bbetween (?=(?:FY ?)?(?:19|20)\d\d\b)"
+    r"|\b(?:average|mean|sum|ratio) (?:amount |value )?(?:of|between)\b|\brespective(?:ly)?\b"
+    r"|变化率|变动率|增减率|变化了?|变动(?:金?额)?|差额|差异|相差|之差|之和|平均值?|分别|百分比变化|(?<=年)[与和到至](?=(?:19|20)\d\d)"
+)
 _LEGAL = r"(?:Inc|Incorporated|Corp|Corporation|Ltd|Limited|PLC|plc|Plc|LLC|LLP|N\.V|S\.A|AG|SE|GmbH|Co)"
 _YEAR = re.compile(r"(?a)(?<!\d)(?:19|20)\d\d(?!\d)")
 _FISCAL = re.compile(r"(?ai)\b(?:FY|F|CY)[ '-]?(?P<two>\d\d)\b(?!\d)")
@@ -74,7 +82,7 @@ def read_question(question: str, book: ConceptBook) -> Asked:
     core = " ".join(_ASIDES.sub(" ", question).split()) or question
     found = anchors(question)
     names = tuple(anchor for anchor in found if anchor.kind == "name")
-    said = terms(core)
+    said = terms(_COMPUTED.sub(" ", core)) or terms(core)
     wanted = tuple(term for term in said if term not in _ASKING) or tuple(said)
     places = places_in(core)
     quotes = [anchor.text for anchor in found if anchor.kind == "quote"]

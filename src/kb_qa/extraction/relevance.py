@@ -36,7 +36,7 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
     event = event_of(wanted.text)
     text = said_of(candidate.block)
     if event:
-        return not candidate.pairs and tells(event, text)
+        return tells(event, text) if not candidate.pairs else _row_tells(event, candidate, wanted, context)
     if wanted.yes_no and not _answers_yes(candidate, wanted, context):
         return False
     if wanted.currency and not is_in(wanted.currency, candidate, context):
@@ -51,6 +51,17 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     least = FIGURE_COVERAGE if wanted.wants_figure else COVERAGE
     return candidate.strength >= least
+
+
+def _row_tells(event: str, candidate: Candidate, wanted: Request, context: Context) -> bool:
+    """Whether a row's cells tell of the event at the time that is asked for, else in the year that is reported of.
+
+    A list of directors says of each when he was appointed, mostly long ago.
+    """
+    cells = " | ".join(cell for _, cell in candidate.pairs)
+    asked = max((year_of(period.text) for period in wanted.periods), default=0)
+    year = asked or _reported_year(candidate, context)
+    return bool(year) and tells(event, cells) and (year_of(cells) == year if asked else year_of(cells) >= year)
 
 
 def _answers_yes(candidate: Candidate, wanted: Request, context: Context) -> bool:
