@@ -121,6 +121,9 @@ def test_answers_are_listed_and_found_again_after_a_reload(browser: Browser, ori
         expect(page.locator("#history a[aria-current]")).to_have_text("Question 0?")
         page.reload()
         expect(page.locator("#asked")).to_have_text("Question 0?")
+        page.click("text=Cut?")
+        expect(page.locator(".notice.error")).to_contain_text("ended early")
+        page.go_back()
         page.go_back()
         expect(page.locator("#result")).to_be_hidden()
         assert asked.problems == []

@@ -88,7 +88,7 @@ function refusal({ refusal: { message, missing, searched }, sources }) {
     item.append(leadsTo(passage(source), `nearest-${index}`, () => sourceTarget(source)));
     return item;
   }));
-  made.append(node("h4", "", words.nearest), nearest);
+  made.append(node("h3", "", words.nearest), nearest);
   return made;
 }
 
