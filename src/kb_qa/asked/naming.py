@@ -116,6 +116,11 @@ def _telling(name: str) -> tuple[str, ...]:
     return tuple(term for term in terms(name) if term not in _forms())
 
 
+def _capitals(name: str) -> str:
+    """A name without the words that are written small in it: they name nothing."""
+    return name if not name.isascii() else " ".join(_CAPITAL.findall(name))
+
+
 def _stem_of(name: str) -> str:
     """A file name without its ending, and without the digits of a hash."""
     return _HASH.sub(" ", re.sub(r"[_\W]+", " ", PurePosixPath(name).stem))
