@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from kb_qa.elements import Cell, Element, Table
 from kb_qa.errors import DamagedFileError
 from kb_qa.geometry import BBox, Region
 from kb_qa.geometry import Page as PageSize
+from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
 from tests.browser import TEXT, Running, cited_answer, figure, opened
 from tests.scripted_service import (
@@ -351,7 +353,8 @@ def long_document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sc
     script = cited_at(region(150, [60, 180, 300, 192]), label="long.pdf · P150·text")
     library = ScriptedLibrary(page_sizes=sizes)
     with Renderer(folder / "cache") as renderer:
-        renderer.warm_up()
+        # By then its child has started, as that of a service has.
+        asyncio.run(renderer.picture(folder / "long.pdf", DOCUMENT, Picture(1, dpi=36)))
         yield ScriptedKnowledgeBase(script, library=library, originals={DOCUMENT: folder / "long.pdf"}), renderer
 
 
@@ -391,8 +394,8 @@ def test_three_hundred_pages_stay_light(
             """async () => {
               const scroller = document.querySelector(".reader-pages"), end = scroller.scrollHeight;
               let most = 0;
-              for (let at = 0; at <= end; at += end / 60) {
-                scroller.scrollTop = at;
+              for (let step = 0; step <= 60; step += 1) {
+                scroller.scrollTop = (end * step) / 60;
                 await new Promise((next) => setTimeout(next, 25));
                 most = Math.max(most, document.querySelectorAll(".page img").length);
               }
