@@ -32,7 +32,9 @@ from tests.scripted_service import (
 )
 
 PLACE = {"document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": "4,132"}
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+PHONE = {
+    "viewport": {"width": 360, "height": 740}, "has_touch": True, "color_scheme": "dark", "reduced_motion": "reduce",
+}  # fmt: skip
 MOST_PICTURES = 10  # that are kept, beside those in view
 
 
@@ -312,7 +314,7 @@ def test_pages_turn_and_zoom_by_hand_and_by_key(running: Running) -> None:
 def test_a_narrow_screen_gets_a_sheet(browser: Browser, original: Path) -> None:
     """It covers the page as a dialog, takes the focus and gives it back; a touch shows no card; all fits 360 pixels."""
     knowledge_base = ScriptedKnowledgeBase([*cited_answer()], originals={DOCUMENT: original})
-    with served(knowledge_base) as base, opened(browser, base, **PHONE, color_scheme="dark") as running:
+    with served(knowledge_base) as base, opened(browser, base, **PHONE) as running:
         page = running.page
         running.ask()
         expect(page.locator("#status")).to_have_text("Done.")
@@ -329,6 +331,9 @@ def test_a_narrow_screen_gets_a_sheet(browser: Browser, original: Path) -> None:
             == "rgb(255, 255, 255)"
         )
         assert page.locator("#preview").count() == 0
+        # Whoever asks for little motion sees the next page at once, without a scroll to it.
+        sheet.get_by_role("button", name="Previous page").evaluate("button => button.click()")
+        assert page.locator(".reader-pages").evaluate("view => view.scrollTop") == 0
         page.get_by_role("button", name="Close").tap()
         expect(page.locator("#source")).to_be_hidden()
         assert not page.locator("header").evaluate("header => header.inert")
