@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -358,8 +359,9 @@ def long_document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sc
     script = cited_at(region(150, [60, 180, 300, 192]), label="long.pdf · P150·text")
     library = ScriptedLibrary(page_sizes=sizes)
     with Renderer(folder / "cache") as renderer:
-        # By then its child has started, as that of a service has.
-        asyncio.run(renderer.picture(folder / "long.pdf", DOCUMENT, Picture(1, dpi=36)))
+        with ThreadPoolExecutor(1) as aside:  # Playwright has an event loop of its own here
+            first = renderer.picture(folder / "long.pdf", DOCUMENT, Picture(1, dpi=36))
+            aside.submit(asyncio.run, first).result()  # by then its child has started, as that of a service has
         yield ScriptedKnowledgeBase(script, library=library, originals={DOCUMENT: folder / "long.pdf"}), renderer
 
 
