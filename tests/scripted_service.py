@@ -135,6 +135,10 @@ class ScriptedLibrary:
     def elements_on(self, document_id: str, number: int) -> Sequence[Element]:
         return [each for each in self.elements if any(region.page == number for region in each.regions)]
 
+    def elements_from(self, document_id: str, first: int, count: int) -> Sequence[Element]:
+        found = [each for each in self.elements if each.document_id == document_id and each.order >= first]
+        return sorted(found, key=lambda each: each.order)[:count]
+
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)
 

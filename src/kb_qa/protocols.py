@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -135,6 +135,7 @@ class Unrelated:
 class DocumentRecord:
     """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
     ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
+    `grades` counts its pages by `Quality.grade`, `page_reasons` on how many pages a grade has this reason.
     """
 
     document_id: str
@@ -149,6 +150,8 @@ class DocumentRecord:
     code: str = ""
     dated: str = ""
     dated_by: str = ""
+    grades: Mapping[str, int] = field(default_factory=dict)
+    page_reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +248,10 @@ class Library(Sessions, Protocol):
 
     def elements_on(self, document_id: str, number: int) -> Sequence[Element]:
         """What was read of the page, in reading order."""
+        ...
+
+    def elements_from(self, document_id: str, first: int, count: int) -> Sequence[Element]:
+        """At most `count` of a document in reading order, pages or not, from the one with this `order` on."""
         ...
 
     def flags(self, document_id: str) -> Sequence[str]:
