@@ -1,0 +1,2 @@
+// (a stand-in until the reader's own)
+export function showTarget() {}
