@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, bindparam, exists, func, select
+from sqlalchemy import Connection, bindparam, exists, func, select, type_coerce
 
 from kb_qa.database import Database
 from kb_qa.element_rows import element_of
@@ -14,7 +14,7 @@ from kb_qa.elements import Element
 from kb_qa.geometry import Page, Quality, Region
 from kb_qa.ready_rows import only_ready
 from kb_qa.records import from_data
-from kb_qa.schema import elements, pages, versions
+from kb_qa.schema import Text, elements, pages, versions
 
 _PAGE = only_ready(select(pages.c.page), pages.c.version_id).where(
     versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
@@ -24,7 +24,9 @@ _PAGE = only_ready(select(pages.c.page), pages.c.version_id).where(
 def doubtful_pages(connection: Connection, version: int | None = None) -> Mapping[int, Mapping[Quality, int]]:
     """By version, or of one, how many pages have each quality that is not the best. One statement for all of them."""
     told = func.json_extract(pages.c.page, "$.quality")
-    statement = select(pages.c.version_id, told.label("quality"), func.count().label("pages")).where(told.is_not(None))
+    tells = func.instr(type_coerce(pages.c.page, Text), '"quality"') > 0  # most do not, and are not parsed for it
+    statement = select(pages.c.version_id, told.label("quality"), func.count().label("pages"))
+    statement = statement.where(tells, told.is_not(None))
     if version is not None:
         statement = statement.where(pages.c.version_id == version)
     found: dict[int, dict[Quality, int]] = {}
