@@ -114,7 +114,7 @@ def cited_answer() -> list[AnswerEvent]:
     """TEXT with three citations and one figure."""
     middle = TEXT.index("净")
     return events(
-        ("start", {"answer_id": ANSWER}),
+        ("start", {"answer_id": ANSWER, "question": "What was revenue?"}),
         ("sources", {"sources": [{"n": 1, "label": "report.pdf · P2·table", "text": "t", "regions": []}]}),
         ("delta", {"seq": 1, "text": TEXT[:10]}),
         ("delta", {"seq": 2, "text": f"{TEXT[10:]} [2][3]"}),

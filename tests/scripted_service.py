@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kb_qa.answers import AnswerEvent, Decision, Filters, Hit, KeptAnswer
-from kb_qa.elements import Element
+from kb_qa.document_record import DocumentRecord
+from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.marks import MarkedClaim
 from kb_qa.picture import Picture
-from kb_qa.protocols import DocumentRecord
+from kb_qa.protocols import ChunkSketch
 from kb_qa.service import create_app
 from kb_qa.service.intake import Intake
 from kb_qa.service.received import Room
@@ -35,7 +36,7 @@ PNG = bytes.fromhex(
     "0000000049454e44ae426082"
 )
 
-Step = AnswerEvent | Exception | float  # an event, a failure, or seconds of silence
+Step = AnswerEvent | Exception | float | threading.Event  # an event, a failure, silence for seconds or until it is set
 
 
 def events(*named: tuple[str, dict[str, object]]) -> list[AnswerEvent]:
@@ -117,6 +118,18 @@ class ScriptedLibrary:
     def documents(self) -> Sequence[DocumentRecord]:
         return self.records
 
+    def edition(self) -> str:
+        return str(len(self.records))
+
+    def chunk_ids_at(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        return {}
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, ChunkSketch]:
+        return {}
+
+    def chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
+        return {}
+
     def document(self, document_id: str) -> DocumentRecord | None:
         return next((each for each in self.documents() if each.document_id == document_id), None)
 
@@ -178,10 +191,15 @@ class ScriptedKnowledgeBase:
                     yield step
                 elif isinstance(step, Exception):
                     raise step
+                elif isinstance(step, threading.Event):
+                    await asyncio.to_thread(step.wait, 60)
                 else:
                     await asyncio.sleep(step)
         finally:
             self.closed.set()
+
+    async def draft(self, question: str) -> Sequence[AnswerEvent]:
+        return [step for step in self.script if isinstance(step, AnswerEvent)]
 
     async def search(self, question: str, *, k: int, filters: Filters) -> Sequence[Hit]:
         self.searched.append((question, k, filters))

@@ -340,3 +340,24 @@ async def test_a_statement_that_cites_nothing_is_shown_as_such(question: str, ma
 async def test_what_states_nothing_needs_no_source(said: Sequence[ModelEvent]) -> None:
     """A heading, a rule, and the uncited beginning of a cited sentence carry no mark."""
     assert only(await answered(knowledge_base(*said), "What was net revenue?"), "uncited") == []
+
+
+async def test_a_refusal_says_what_was_searched() -> None:
+    """How many documents, and the limits that the reader set."""
+    told = []
+    for filters in (Filters(), Filters(documents=("report.pdf",), element_types=("text",))):
+        asked = knowledge_base(ModelStop("no_evidence", {}))
+        events = [event async for event in asked.ask("Net revenue?", filters=filters)]
+        told.append(only(events, "refusal")[0].data["searched"])
+    assert told == [
+        {"documents": 1, "chosen": []},
+        {"documents": 1, "chosen": ["report.pdf"], "element_types": ["text"]},
+    ]
+
+
+async def test_a_draft_quotes_and_is_kept_nowhere() -> None:
+    """The same stages without a model of its own; nothing can be found of it afterwards."""
+    asked = knowledge_base(ModelError("no model may be asked"))
+    events = await asked.draft("What was net revenue in 2024?")
+    assert text_of(events).startswith("Net revenue was 4,812 million in 2024.")
+    assert asked.library.newest_answers(1) == []

@@ -69,6 +69,8 @@ PATHS = {
     "/healthz": None,
     "/readyz": None,
     "/v1/session": None,
+    "/v1/answers": None,
+    "/v1/examples": None,
     "/v1/answers/{answer_id}": {"answer_id": ANSWER},
     "/v1/answers/{answer_id}/citations": {"answer_id": ANSWER},
     "/v1/answers/{answer_id}/figures": {"answer_id": ANSWER},

@@ -1,4 +1,4 @@
-"""The page at `/`, in a real browser: it streams, shows the spot a figure came from, and nothing in it ever runs."""
+"""The page at `/`, in a real browser: nothing in it ever runs, its stream is read however it is cut, keys open it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, expect
 
-from kb_qa.errors import ModelError
-from tests.browser import TEXT, Opened, Running, cited_answer, figure, opened_over
+from kb_qa.answers import AnswerEvent
+from tests.browser import Opened, cited_answer, opened
 from tests.keyed_service import keyed_service
 from tests.scripted_service import (
     ANSWER,
@@ -24,196 +24,6 @@ from tests.scripted_service import (
 )
 
 ATTACK = "<img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>[x](javascript:alert(4)){{7*7}}"
-
-
-def test_answer_is_shown_with_chips_after_its_claims(cited: Opened) -> None:
-    """The text comes out whole, each claim ends in the chips of its markers: also behind an emoji."""
-    shown = cited.page.locator("#answer").evaluate("element => element.textContent")
-    assert shown == "🙂 Revenue was 4,812 million.1 净利润为 41 万元。23"
-    expect(cited.page.locator("#answer .figure")).to_have_text("4,812")
-    expect(cited.page.locator("#references li")).to_have_count(3)
-    assert cited.problems == []
-
-
-def test_click_on_a_figure_shows_its_spot(cited: Opened) -> None:
-    """One step from a figure to the picture of where it is printed, with the words there and the way to the page."""
-    cited.page.click("#answer .figure")
-    expect(cited.page.locator("#evidence-label")).to_have_text("4,812 · P2")
-    picture = cited.page.locator("#evidence-pictures img")
-    expect(picture).to_have_attribute("src", re.compile(rf"^/v1/documents/{DOCUMENT}/pages/2/region\.png\?bbox="))
-    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
-    expect(cited.page.locator("#evidence-pictures .mark")).to_have_count(1)
-    expect(cited.page.locator("#evidence-page")).to_have_attribute("href", f"/v1/documents/{DOCUMENT}/pages/2.png")
-
-
-def test_a_computed_figure_shows_its_formula_and_each_operands_spot(running: Running) -> None:
-    """The formula, and a chip for each operand that opens the picture of where it is printed."""
-    place = {"document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": "4,132"}
-    places = [place | {"row": "Revenue", "col": "2024"}, place | {"page": 1, "printed": "3,541", "row": "Revenue"}]
-    shown = "(4,132-3,541)/3,541 = 16.69%; 4,132 [p.2]"
-    derivation = {"op": "growth", "shown": shown, "operands": ["F1", "F2"], "places": places}
-    page = running.ask([
-        *events(
-            ("start", {"answer_id": ANSWER}),
-            ("delta", {"seq": 1, "text": TEXT}),
-            figure("4,812", status="derived", support=places, derivation=derivation),
-            ("end", {"complete": True}),
-        )
-    ])  # fmt: skip
-    page.click("#answer .figure.derived")
-    expect(page.locator("#evidence-formula")).to_have_text("4,812 = (4,132-3,541)/3,541 = 16.69%")
-    expect(page.locator("#evidence-operands button")).to_have_text(["4,132 Revenue × 2024 · P2", "3,541 Revenue · P1"])
-    page.locator("#evidence-operands button").nth(1).click()
-    picture = page.locator("#evidence-pictures img")
-    expect(picture).to_have_attribute("src", re.compile(rf"^/v1/documents/{DOCUMENT}/pages/1/region\.png\?bbox="))
-
-
-@pytest.mark.parametrize(("policy", "marked"), [("annotate", 1), ("off", 0)])
-def test_a_figure_that_was_let_stand_says_why_it_has_no_support(running: Running, policy: str, marked: int) -> None:
-    """Under annotate it is marked and says what its words fit better; under off nothing is changed."""
-    nearest = [{"document_id": DOCUMENT, "page": 2, "bbox": [100, 90, 130, 100], "printed": "5,000"}]
-    reason = {"code": "misbound", "detail": "4,812 is costs; the words fit 5,000", "nearest": nearest}
-    page = running.ask([
-        *events(
-            ("start", {"answer_id": ANSWER, "policy": policy}),
-            ("delta", {"seq": 1, "text": TEXT}),
-            figure("4,812", status="misbound", support=[], reason=reason),
-            ("end", {"complete": True}),
-        )
-    ])  # fmt: skip
-    expect(page.locator("#status")).to_have_text("Done.")
-    expect(page.locator("#answer .figure.unsupported")).to_have_count(marked)
-    if marked:
-        page.click("#answer .figure")
-        expect(page.locator("#evidence-quote")).to_have_text("4,812 is costs; the words fit 5,000")
-        expect(page.locator("#evidence-pictures img")).to_have_count(1)
-
-
-@pytest.mark.parametrize("how", ["hover", "focus", "click"])
-def test_chip_shows_its_citation(how: str, cited: Opened) -> None:
-    """Pointing at a chip, tabbing to it and clicking it all show its quote, label and a mark per line of print."""
-    getattr(cited.page.locator("#answer .chip").nth(1), how)()
-    expect(cited.page.locator("#evidence-label")).to_have_text("第二份.pdf · P1·文本")
-    expect(cited.page.locator("#evidence-quote")).to_have_text("净利润 41 万元")
-    expect(cited.page.locator("#evidence-pictures .mark")).to_have_count(2)
-
-
-def test_text_appears_while_the_answer_is_written_and_stop_ends_it(browser: Browser, original: Path) -> None:
-    """Text is on the page before the answer is done; Stop closes the stream and says that it is not complete."""
-    knowledge_base = ScriptedKnowledgeBase([*cited_answer()[:3], 60.0], originals={DOCUMENT: original})
-    with served(knowledge_base) as base:
-        asked = Opened(browser.new_page(locale="en-US"), base)
-        page = asked.page
-        asked.ask()
-        expect(page.locator("#answer")).to_have_text(TEXT[:10])
-        page.click("#stop")
-        expect(page.locator("#status")).to_have_text("Stopped. The answer is not complete.")
-        assert knowledge_base.closed.wait(1)
-        expect(page.locator("#ask")).to_be_enabled()
-        page.close()
-
-
-ENDINGS: dict[str, tuple[list[Step], str, str]] = {
-    "refusal": (
-        [
-            *events(
-                ("refusal", {"reason": "no_evidence", "message": "材料中未找到相关信息"}), ("end", {"complete": True})
-            )
-        ],
-        ".notice.calm",
-        "材料中未找到相关信息",
-    ),
-    "withheld": (
-        [
-            *events(
-                ("delta", {"seq": 1, "text": "Kept."}),
-                ("withheld", {"text": "[withheld]", "at": 5, "figures": [{"raw": "4,913", "reason": "no source"}]}),
-                ("end", {"complete": True}),
-            )
-        ],
-        ".notice.withheld",
-        "1",
-    ),
-    "error": ([ModelError("the model is overloaded", retryable=True)], ".notice.error", "the model is overloaded"),
-    "cut off": ([*events(("end", {"complete": False, "stop_reason": "max_tokens"}))], ".notice.error", "was cut off"),
-    "no end": ([*events(("delta", {"seq": 1, "text": "half"}))], ".notice.error", "not complete"),
-}
-
-
-@pytest.mark.parametrize(("script", "place", "words"), ENDINGS.values(), ids=ENDINGS.keys())
-def test_every_ending_is_told(script: list[Step], place: str, words: str, running: Running) -> None:
-    """Refused, withheld, failed and cut answers say so in words; none of them looks complete."""
-    page = running.ask(script)
-    expect(page.locator(place)).to_contain_text(words)
-    expect(page.locator(".notice")).to_have_count(1)
-    expect(page.locator("#ask")).to_be_enabled()
-
-
-def started(**data: object) -> list[Step]:
-    return [*events(("start", {"answer_id": ANSWER, "session_id": "one"} | data), ("end", {"complete": True}))]
-
-
-def test_questions_of_a_tab_are_one_conversation(running: Running) -> None:
-    """The service's session id goes along with the next question, and a rewritten question is shown as such."""
-    running.knowledge_base.sessions.clear()
-    page = running.ask(started())
-    expect(page.locator("#status")).to_have_text("Done.")
-    expect(page.locator("#understood")).to_be_hidden()
-    running.ask(started(standalone="Sales in 2023?", carried_documents=["a.pdf", "b.pdf"]))
-    expect(page.locator("#understood")).to_have_text("Understood as: Sales in 2023? · Only in: a.pdf, b.pdf")
-    page.reload()
-    running.ask(started())
-    expect(page.locator("#status")).to_have_text("Done.")
-    assert running.knowledge_base.sessions[1:] == ["one", "one"]
-
-
-def test_a_new_conversation_forgets_the_last_one(running: Running) -> None:
-    """The button is there once there is something to forget; the next question begins a session of its own."""
-    page = running.ask(started(session_id="left"))
-    expect(page.locator("#status")).to_have_text("Done.")
-    page.click("#anew")
-    expect(page.locator("#anew")).to_be_hidden()
-    expect(page.locator("#result")).to_be_hidden()
-    running.ask(started())
-    expect(page.locator("#status")).to_have_text("Done.")
-    assert re.fullmatch("[0-9a-f]{32}", running.knowledge_base.sessions[-1])
-
-
-def test_nothing_ingested_is_told(browser: Browser) -> None:
-    """Without any document, the page says how to add some, and asking is answered with words."""
-    with served(ScriptedKnowledgeBase(library=ScriptedLibrary(records=[]))) as base:
-        page = browser.new_page(locale="en-US")
-        Opened(page, base).ask()
-        expect(page.locator("#documents-empty")).to_contain_text("kb-qa ingest")
-        expect(page.locator(".notice.error")).to_contain_text("no document")
-        page.close()
-
-
-@pytest.mark.parametrize(
-    ("locale", "ask", "lang"), [("en-GB", "Ask", "en"), ("zh-CN", "提问", "zh-CN"), ("fr", "Ask", "en")]
-)
-def test_labels_follow_the_browsers_language(
-    locale: str, ask: str, lang: str, browser: Browser, original: Path
-) -> None:
-    """Chinese for Chinese browsers, English for all others; no label is left without words."""
-    with opened_over(browser, [], original, locale=locale) as page:
-        expect(page.page.locator("#ask")).to_have_text(ask)
-        expect(page.page.locator("html")).to_have_attribute("lang", lang)
-        expect(page.page.locator("#examples button")).to_have_count(3)
-        assert "" not in page.page.locator("[data-label]").all_text_contents()
-        assert "undefined" not in page.page.content()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_fits_a_narrow_screen(scheme: str, browser: Browser, original: Path) -> None:
-    """At 360 pixels nothing but the picture itself is wider than the screen."""
-    viewport = {"width": 360, "height": 740}
-    context = {"locale": "zh-CN", "viewport": viewport, "color_scheme": scheme}
-    with opened_over(browser, [*cited_answer()], original, **context) as page:
-        page.ask("营业收入" * 40)
-        page.page.locator("#answer .chip").first.click()
-        expect(page.page.locator("#evidence-pictures img")).to_be_visible()
-        assert page.page.locator("html").evaluate("element => element.scrollWidth") == 360
 
 
 def attacked() -> list[Step]:
@@ -260,23 +70,26 @@ def attacked() -> list[Step]:
 def test_script_in_every_string_is_inert(browser: Browser, original: Path) -> None:
     """Markup in names, text, quotes, reasons and errors is shown as text: no dialog, no element, no foreign request."""
     library = ScriptedLibrary(records=[record(name=ATTACK), record("cd" * 32, ATTACK, state=ATTACK, reason=ATTACK)])
+    library.answers[ANSWER] = [step for step in attacked() if isinstance(step, AnswerEvent)]
     knowledge_base = ScriptedKnowledgeBase(attacked(), library=library, originals={DOCUMENT: original})
-    with served(knowledge_base) as base:
-        page = browser.new_page(locale="en-US")
-        asked = Opened(page, base)
+    with served(knowledge_base) as base, opened(browser, base) as asked:
+        page = asked.page
+        page.locator("#filters summary").click()
+        expect(page.locator("#filter-documents")).to_contain_text("<script>alert(2)</script>")
+        expect(page.locator("#history-list")).to_contain_text("<script>alert(2)</script>")
         asked.ask(ATTACK)
         expect(page.locator(".notice.error")).to_contain_text("<script>alert(2)</script>")
-        for button in page.locator("#answer button, #references button").all():
+        for summary in page.locator("#answer summary, .answer > details > summary").all():
+            summary.click()
+        for button in page.locator("#answer button, #notices .passage, #references button, #materials button").all():
             button.click()
-        page.locator("#materials summary").click()
-        page.locator("#materials-list button").click()
-        page.locator("nav a").nth(1).click()
+        page.keyboard.press("Escape")
+        page.locator("header nav a").nth(1).click()
         expect(page.locator("#documents")).to_contain_text("<script>alert(2)</script>")
         assert page.locator("main script, main svg, main [onerror], main [onload]").count() == 0
         assert page.locator("a[href^='javascript'], a[href*='evil']").count() == 0
         assert all(url.startswith(base) for url in asked.requested)
         assert asked.dialogs == []
-        page.close()
 
 
 @pytest.mark.parametrize(
@@ -322,26 +135,24 @@ def test_stream_is_read_the_same_however_it_is_cut(size: int, cited: Opened) -> 
 
 
 def test_a_key_is_asked_for_and_opens_the_page(browser: Browser, original: Path) -> None:
-    """Where keys are needed: a wrong one is told, a right one shows documents and pictures, signing out hides them."""
+    """Where keys are needed: a wrong one is told, a right one shows documents and answers, signing out hides them."""
     with keyed_service(ScriptedKnowledgeBase([*cited_answer()], originals={DOCUMENT: original})) as running:
         page = browser.new_page(locale="en-US")
-        opened = Opened(page, str(running.client.base_url))
+        asked = Opened(page, str(running.client.base_url))
         expect(page.locator("#main")).to_be_hidden()
         for key in ("wrong", running.secrets["write"]):
             page.fill("#key", key)
             page.click("#sign-in button")
             expect(page.locator("#key")).to_have_value("")
-        expect(page.locator("#documents-empty")).to_have_text("The list of documents could not be loaded.")
+        expect(page.locator("#history-problem")).to_have_text("The earlier answers could not be loaded.")
         page.click("#sign-out")
         page.fill("#key", running.secrets["read"])
         page.click("#sign-in button")
-        expect(page.locator("#documents li")).to_have_count(1)
-        opened.ask()
-        page.click("#answer .figure")
-        picture = page.locator("#evidence-pictures img").first
-        picture.wait_for()
-        page.wait_for_function("document.querySelector('#evidence-pictures img').naturalWidth > 0")
-        assert not any(secret in url for secret in running.secrets.values() for url in opened.requested)
+        page.locator("#filters summary").click()
+        expect(page.locator("#filter-documents li")).to_have_count(1)
+        asked.ask()
+        expect(page.locator("#status")).to_have_text("Done.")
+        assert not any(secret in url for secret in running.secrets.values() for url in asked.requested)
         assert page.evaluate("document.cookie") == ""
         page.click("#sign-out")
         expect(page.locator("#sign-in")).to_be_visible()

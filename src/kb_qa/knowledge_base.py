@@ -24,6 +24,7 @@ from kb_qa.guardrails.gate import Gate
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.meters import Stages
+from kb_qa.models.extractive import ExtractiveModel
 from kb_qa.prompts import MOST_CAPTIONS, build_context
 from kb_qa.protocols import AnswerModel, Library, QuestionRewriter, Retrieval
 from kb_qa.refuse import before_generation, message_language
@@ -96,6 +97,14 @@ class KnowledgeBase:
         finally:
             await asyncio.shield(self._save(transcript, conversation))
 
+    async def draft(self, question: str) -> Sequence[AnswerEvent]:
+        """An answer that only quotes, kept nowhere: whether the documents answer the question, at no model's cost."""
+        asked = Question(question, language_of(question))
+        transcript = Transcript(secrets.token_hex(16), asked, self.library.page, self.library.flags)
+        quoting = replace(self, model=ExtractiveModel(), stages=_UNTIMED)
+        async with aclosing(quoting._answer(asked, transcript)) as events:
+            return [event async for event in events]
+
     async def search(self, question: str, *, k: int, filters: Filters = Filters()) -> Sequence[Hit]:
         """At most k hits, best first. Raises MissingIndexError where nothing can be found because nothing is there."""
         with self.stages.timed("retrieve"):
@@ -137,7 +146,7 @@ class KnowledgeBase:
                         break
             refusal = writer.refusal()
         if refusal is not None:
-            yield transcript.refusal(refusal)
+            yield transcript.refusal(refusal, searched=await asyncio.to_thread(self._searched, question.filters))
         for event in writer.close():
             yield event
 
@@ -178,6 +187,13 @@ class KnowledgeBase:
         known = self.retriever.identities()
         documents = {material.chunk.document_id for material in context.materials}
         return {each: is_called(known[each]) for each in documents if each in known}
+
+    def _searched(self, filters: Filters) -> int:
+        """How many documents the question was put to."""
+        if not filters.choose_documents:
+            return len(self.retriever.identities())
+        span = {"since": filters.since, "until": filters.until}
+        return len(self.library.resolve(filters.documents, filters.folder, **span))
 
     def _refused(self, question: Question, context: Context) -> Refusal | None:
         return before_generation(

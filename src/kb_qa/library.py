@@ -23,12 +23,13 @@ from sqlalchemy import (
 from kb_qa.answer_table import AnswerTable
 from kb_qa.answers import EVERYTHING, Scope
 from kb_qa.database import Database
+from kb_qa.document_record import DocumentRecord
 from kb_qa.element_rows import element_of
 from kb_qa.elements import Chunk, Element, ElementType, Origin, Word
 from kb_qa.geometry import Quality
 from kb_qa.lexical_index import LexicalIndex
 from kb_qa.page_table import PageTable, doubtful_pages, pages_by_grade
-from kb_qa.protocols import DocumentRecord, LexicalMatch, StoredFacts
+from kb_qa.protocols import LexicalMatch, StoredFacts
 from kb_qa.ready_rows import only_ready
 from kb_qa.records import (
     pack,

@@ -34,7 +34,7 @@ def element_line(element: Element) -> Line:
 
 def answer_line(kept: KeptAnswer) -> Line:
     """`documents` are the names of those that it cites, in the order of their first citation."""
-    data = {event.event: cast(Line, event.data) for event in kept.events}
+    data: dict[str, Line] = {event.event: cast(Line, event.data) for event in kept.events}
     cited = (str(event.data["document"]) for event in kept.events if event.event == "citation")
     return {
         "id": kept.answer_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +24,7 @@ from kb_qa.answers import (
     Scope,
     Turn,
 )
+from kb_qa.document_record import DocumentRecord
 from kb_qa.elements import Chunk, Element, ElementType, Word
 from kb_qa.geometry import Page, Region
 
@@ -129,29 +130,6 @@ class Unrelated:
     embedder: str
     chunks: int
     near: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
-    ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
-    `grades` counts its pages by `Quality.grade`, `page_reasons` on how many pages a grade has this reason.
-    """
-
-    document_id: str
-    names: tuple[str, ...]
-    state: str
-    pages: int
-    chunks: int
-    parser: str
-    flags: tuple[str, ...]
-    reason: str
-    size: int = 0
-    code: str = ""
-    dated: str = ""
-    dated_by: str = ""
-    grades: Mapping[str, int] = field(default_factory=dict)
-    page_reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,12 +153,16 @@ class Transcript:
         named = [figure_data(figure) for figure in figures]
         return self._append("withheld", {"text": text, "at": self.length, "unit": unit, "figures": named})
 
-    def refusal(self, refusal: Refusal) -> AnswerEvent:
+    def refusal(self, refusal: Refusal, *, searched: int) -> AnswerEvent:
+        """`searched` documents, and within which limits: what a reader may want to ask otherwise."""
         self.refused = True
+        filters = self.question.filters
+        chosen = [name for name in (*filters.documents, filters.folder) if name]
         data: dict[str, object] = {
             "reason": refusal.reason,
             "message": refusal.message,
             "missing": list(refusal.missing),
+            "searched": {"documents": searched, "chosen": chosen, **_beside_documents(filters)},
         }
         if refusal.nearest:
             data["nearest"] = list(refusal.nearest)

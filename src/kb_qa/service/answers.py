@@ -90,7 +90,7 @@ async def kept_answers(
 @router.get("/answers/{answer_id}")
 async def stored_answer(answer_id: str, parts: UsedParts) -> Response:
     events = await parts.open_answers.find(parts.knowledge_base.library, answer_id)
-    data = {event.event: cast(dict[str, Any], event.data) for event in events}
+    data: dict[str, dict[str, Any]] = {event.event: cast(dict[str, Any], event.data) for event in events}
     return AsciiJSONResponse(
         {
             "id": answer_id,

@@ -12,10 +12,11 @@ from starlette.responses import FileResponse, Response
 
 from kb_qa.answers import Language
 from kb_qa.citation import GRADES
+from kb_qa.document_record import DocumentRecord
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import parse_bbox
 from kb_qa.picture import Picture
-from kb_qa.protocols import DocumentRecord, Library
+from kb_qa.protocols import Library
 from kb_qa.quality_reasons import reason_in, summed_reasons
 from kb_qa.rejections import advice_in, rejection_in
 from kb_qa.service.encoding import AsciiJSONResponse

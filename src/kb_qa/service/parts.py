@@ -12,6 +12,7 @@ from kb_qa.access_keys import AccessKeys
 from kb_qa.audit import AuditLog
 from kb_qa.counters import Counters
 from kb_qa.errors import ReadOnlyError
+from kb_qa.examples import ExampleBook
 from kb_qa.service.admission import Admission
 from kb_qa.service.intake import Intake
 from kb_qa.service.key_limits import KeyLimits
@@ -51,6 +52,7 @@ class Parts:
     ring: KeyRing
     limits: KeyLimits
     intake: Intake | None = None
+    examples: ExampleBook = field(default_factory=ExampleBook)
 
     @property
     def open_answers(self) -> OpenAnswers:

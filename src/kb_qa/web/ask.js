@@ -1,46 +1,33 @@
-// Asks, and shows the answer as it comes.
+// Asks, and follows an answer: one that is being written here, elsewhere, or was stored.
 
+import { emptyAnswer, isClosed, take } from "./answer.js";
+import { drawAnswer } from "./answer_view.js";
+import { drawThread, forgetConversation, keepTurn, sessionId } from "./conversation.js";
 import { streamEvents } from "./events.js";
-import { revealEvidence, showCitation, showFigure, showSource } from "./evidence.js";
-import { labels } from "./labels.js";
-import { $, node } from "./nodes.js";
-import { sendJson, ServiceError } from "./requests.js";
+import { showExamples } from "./examples.js";
+import { chosenFilters, startFilters } from "./filters.js";
+import { markOpened, showHistory, startHistory } from "./history.js";
+import { offer, startKeeping } from "./keep.js";
+import { $ } from "./nodes.js";
+import { forgetShown, listenToKeys } from "./pointing.js";
+import { closeReader } from "./reader.js";
+import { send, sendJson, ServiceError } from "./requests.js";
+import { goTo, replaceAddress } from "./router.js";
+import { words } from "./words_ask.js";
 
-// ---- The answer --------------------------------------------------------------------------------------------------
+const STREAM = { Accept: "text/event-stream" };
+const ATTEMPTS = 3; // to read on in an answer whose connection broke
 
 let answer = emptyAnswer();
-let asking = null;
+let state = ""; // "asking", "writing", "done" or "stopped"; empty where no answer is shown
+let reading = null;
 let drawing = 0;
 
-function emptyAnswer() {
-  // Spans count characters (code points), JavaScript's strings count UTF-16 units: hence the array.
-  return { policy: "strict", letters: [], citations: [], figures: [], uncited: [], sources: [], withheld: [], refusal: null, end: null, error: null };
+function status(text) {
+  if ($("status").textContent !== text) $("status").textContent = text;
 }
 
-const RECEIVED = {
-  queued: (data) => { status(labels.queued(data.position)); },
-  start: (data) => {
-    status(labels.working);
-    answer.policy = String(data.policy ?? "strict");
-    keepSession(data.session_id);
-    showUnderstood(data);
-  },
-  sources: (data) => { answer.sources = data.sources ?? []; },
-  delta: (data) => { answer.letters.push(...Array.from(String(data.text ?? ""))); status(labels.writing); },
-  citation: (data) => { answer.citations.push(data); if (answer.citations.length === 1) showCitation(data); },
-  figure: (data) => { answer.figures.push(data); },
-  uncited: (data) => { answer.uncited.push(data); },
-  withheld: (data) => { answer.withheld.push(data); },
-  refusal: (data) => { answer.refusal = data; },
-  end: (data) => { answer.end = data; },
-  error: (data) => { answer.error = data; },
-};
-
-function received(name, data) {
-  if (!Object.hasOwn(RECEIVED, name)) return;
-  RECEIVED[name](data);
-  drawSoon();
-}
+// ---- Showing what comes
 
 function drawSoon() {
   drawing ||= requestAnimationFrame(draw);
@@ -49,271 +36,162 @@ function drawSoon() {
 function draw() {
   cancelAnimationFrame(drawing);
   drawing = 0;
-  const focused = document.activeElement?.dataset?.key;
-  $("answer").replaceChildren(...answerNodes());
-  $("answer").classList.toggle("working", asking !== null);
-  $("notices").replaceChildren(...noticeNodes());
-  drawReferences();
-  drawMaterials();
-  if (focused) document.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  markShown();
+  drawAnswer(answer, state, () => ask(answer.question));
+  const isOver = state === "done" || state === "stopped";
+  offer(answer, isOver);
+  $("result").setAttribute("aria-busy", String(!isOver));
 }
 
-// The text, with figures made clickable, a chip at the end of each cited claim, and what stands for withheld text.
-function answerNodes() {
-  const { letters } = answer;
-  const nodes = [];
-  let at = 0;
-  const textUpTo = (end) => {
-    if (end > at) nodes.push(document.createTextNode(letters.slice(at, end).join("")));
-    at = Math.max(at, end);
-  };
-  for (const insertion of insertions(letters.length)) {
-    if (insertion.covers && insertion.at < at) continue;
-    textUpTo(Math.min(insertion.at, letters.length));
-    const made = insertion.make();
-    if (insertion.number) at += markerLength(letters, at, insertion.number);
-    if (!insertion.number || !repeats(nodes.at(-1), made)) nodes.push(made);
-    at = Math.max(at, insertion.covers ?? 0);
+function begin(question, first) {
+  reading?.abort();
+  reading = new AbortController();
+  answer = emptyAnswer(question);
+  state = "asking";
+  forgetShown();
+  closeReader();
+  $("ask-view").classList.add("answered");
+  $("result").hidden = false;
+  $("ask").disabled = first;
+  $("stop").hidden = !first;
+  drawThread("");
+  draw();
+  return reading;
+}
+
+function received(name, data, id, isMine) {
+  take(answer, name, data, id);
+  if (name === "queued") status(words.queued(answer.position));
+  if (name === "start") started(isMine);
+  if (name === "delta") {
+    state = "writing";
+    status(words.writing);
   }
-  textUpTo(letters.length);
-  return nodes;
+  drawSoon();
 }
 
-// The chip takes the place of the marker ` [1]` that the text itself has behind the claim.
-function markerLength(letters, at, number) {
-  const marker = `[${number}]`;
-  const next = letters.slice(at, at + marker.length + 1).join("");
-  if (next.startsWith(marker)) return marker.length;
-  return next === ` ${marker}` ? marker.length + 1 : 0;
+// Once it has an id, the address is its own: it can be reloaded, sent and gone back to.
+function started(isMine) {
+  if (isMine) {
+    status(words.asking);
+    keepTurn(answer);
+    if (answer.id) goTo(`#/answers/${answer.id}`);
+    $("question").value = "";
+    $("question").placeholder = words.followUp;
+  }
+  drawThread(answer.id);
+  document.title = `${answer.question} · kb-qa`;
 }
 
-// What stands in the text besides itself, in order; at one place a chip comes before the figure that begins there.
-function insertions(length) {
-  const chips = answer.citations.map((citation, index) => ({
-    at: citation.end, rank: 0, number: citation.number, make: () => chip(citation, index),
-  }));
-  const withheld = answer.withheld.map((item) => ({
-    at: item.at ?? length, rank: 1, make: () => node("span", "withheld", item.text),
-  }));
-  const uncited = answer.uncited.map((item) => ({
-    at: item.end, rank: 1, make: () => node("span", "uncited", String(item.text ?? "").trim()),
-  }));
-  const figures = answer.figures
-    .map((figure, index) => ({
-      at: figure.start, covers: figure.end, rank: 2,
-      make: () => figureNode(figure, index, answer.letters.slice(figure.start, figure.end).join("")),
-    }))
-    .filter(({ at, covers }) => at < covers && covers <= length);
-  return [...chips, ...uncited, ...withheld, ...figures].sort((a, b) => a.at - b.at || a.rank - b.rank);
+// ---- Asking
+
+async function ask(question) {
+  const mine = begin(question, true);
+  status(words.asking);
+  const body = { question, session_id: sessionId(), filters: chosenFilters() };
+  const connect = () => sendJson("POST", "/v1/ask", body, { signal: mine.signal, headers: STREAM });
+  await follow(mine, connect, true);
+  if (reading !== mine) return;
+  finish(mine);
+  status(answer.error ? words.failed : words[state]);
+  $("ask").disabled = false;
+  $("stop").hidden = true;
+  showHistory();
 }
 
-// A claim that rests twice on the very same words shows their number once.
-function repeats(last, made) {
-  return last?.classList?.contains("chip") && last.textContent === made.textContent && last.title === made.title;
-}
-
-function chip(citation, index) {
-  const made = node("button", "chip", String(citation.number));
-  made.type = "button";
-  made.title = `${citation.label ?? ""}\n${shortened(citation.cited_text)}`;
-  made.setAttribute("aria-label", labels.citation(citation.number, citation.label ?? ""));
-  return opens(made, `citation-${index}`, () => showCitation(citation));
-}
-
-const SUPPORTED = new Set([
-  "exact", "rounded", "converted", "counted", "derived", "corrected", "question_echo", "exempt",
-]);
-
-// Printed figures lead to their spot, computed ones to their formula; those without support say why, where the policy
-// lets them stand.
-function figureNode(figure, index, text) {
-  const refused = !SUPPORTED.has(figure.status) && answer.policy !== "off";
-  const kind = refused ? "unsupported" : figure.derivation ? "derived" : "";
-  if (!kind && !figure.support?.some((place) => place.page)) return node("span", "", text);
-  const made = node("button", `figure ${kind}`, text);
-  made.type = "button";
-  made.title = figure.derivation ? labels.formula(text) : labels.figure(text);
-  return opens(made, `figure-${index}`, () => showFigure(figure));
-}
-
-// The spot is shown on click and focus at once, on hover when the pointer rests.
-function opens(button, key, show) {
-  let resting = 0;
-  button.dataset.key = key;
-  const now = () => { shownKey = key; show(); markShown(); };
-  button.addEventListener("click", () => { now(); revealEvidence(); });
-  button.addEventListener("focus", () => { if (shownKey !== key) now(); });
-  button.addEventListener("pointerenter", () => { resting = setTimeout(now, 200); });
-  button.addEventListener("pointerleave", () => clearTimeout(resting));
-  return button;
-}
-
-let shownKey = "";
-
-function markShown() {
-  for (const button of document.querySelectorAll("[data-key]")) {
-    button.classList.toggle("shown", button.dataset.key === shownKey);
+// Reads the events that `connect` gives; where the connection breaks, on from the last one.
+async function follow(mine, connect, isMine) {
+  for (let attempt = 0; attempt <= ATTEMPTS && !mine.signal.aborted && !isClosed(answer); attempt += 1) {
+    try {
+      const response = await (attempt ? reconnected(mine, attempt) : connect());
+      await streamEvents(response.body, (name, data, id) => { if (reading === mine) received(name, data, id, isMine); });
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      if (error instanceof ServiceError) refusedBy(error, mine);
+      else if (!answer.id) return take(answer, "error", { message: "", retryable: true });
+      else continue;
+    }
+    if (attempt || !answer.id) return; // it was read to what is its end now
   }
 }
 
-function noticeNodes() {
-  // Why a sentence is missing, and never the figure that nothing supports.
-  const notices = answer.withheld.length ? [notice("withheld", labels.withheld, String(answer.withheld.length))] : [];
-  if (answer.refusal) notices.push(notice("calm", labels.refused, answer.refusal.message));
-  if (answer.error) {
-    const { message, retryable, request_id: request } = answer.error;
-    const made = notice("error", labels.failed, `${message ?? ""}${retryable ? ` ${labels.retry}` : ""}`);
-    if (request) made.append(node("small", "", `${labels.request} ${request}`));
-    notices.push(made);
-  } else if (answer.end && answer.end.complete === false) {
-    notices.push(notice("error", labels.cut, ""));
-  }
-  return notices;
-}
-
-function notice(kind, title, text) {
-  const made = node("div", `notice ${kind}`);
-  made.append(node("strong", "", title));
-  if (text) made.append(node("span", "", String(text)));
-  return made;
-}
-
-function drawReferences() {
-  const first = new Map();
-  answer.citations.forEach((citation, index) => {
-    if (!first.has(citation.number)) first.set(citation.number, { citation, index });
+async function reconnected(mine, attempt) {
+  await new Promise((done) => { setTimeout(done, 300 * attempt); });
+  return send(`/v1/answers/${answer.id}/events`, {
+    signal: mine.signal, headers: { ...STREAM, "Last-Event-ID": String(answer.lastEvent) },
   });
-  const items = [...first.entries()].sort(([a], [b]) => a - b).map(([, { citation, index }]) => {
-    const item = node("li");
-    const made = opens(node("button", "chip", String(citation.number)), `reference-${index}`, () => showCitation(citation));
-    made.type = "button";
-    made.setAttribute("aria-label", labels.citation(citation.number, citation.label ?? ""));
-    const words = node("span");
-    words.append(node("b", "", String(citation.label ?? "")), ` ${shortened(citation.cited_text)}`);
-    item.append(made, words);
-    return item;
-  });
-  $("references").replaceChildren(...items);
-  $("references").hidden = items.length === 0;
 }
 
-function shortened(text) {
-  const letters = Array.from(String(text ?? "").replace(/\s+/g, " "));
-  return letters.length > 160 ? `${letters.slice(0, 160).join("")}…` : letters.join("");
+function refusedBy(error, mine) {
+  if (reading !== mine) return;
+  take(answer, "error", { message: error.message, retryable: error.retryable, request_id: error.requestId });
 }
 
-function drawMaterials() {
-  const items = answer.sources.map((source, index) => {
-    const item = node("li");
-    const made = opens(node("button", "", String(source.label ?? source.document ?? "")), `source-${index}`, () => showSource(source));
-    made.type = "button";
-    item.append(made);
-    return item;
-  });
-  $("materials-list").replaceChildren(...items);
-  $("materials-count").textContent = `(${items.length})`;
-  $("materials").hidden = items.length === 0;
+function finish(mine) {
+  state = mine.signal.aborted ? "stopped" : "done";
+  draw();
 }
 
-// ---- The conversation: one a tab, its id from the service ---------------------------------------------------------
+// ---- What the address says
 
-const SESSION = "kb-qa-session";
-let session = storedSession();
-
-function storedSession() {
-  try {
-    return sessionStorage.getItem(SESSION) ?? "";
-  } catch {
-    return ""; // the browser stores nothing for this page: the conversation lasts as long as the page
-  }
+// The answer of this id, as it is stored or as it is being written.
+export async function showAnswer(answerId) {
+  markOpened(answerId);
+  if (answer.id === answerId && state) return;
+  const mine = begin("", false);
+  $("ask").disabled = false;
+  status("");
+  const connect = () => send(`/v1/answers/${answerId}/events`, { signal: mine.signal, headers: STREAM });
+  await follow(mine, connect, false);
+  if (reading !== mine) return;
+  finish(mine);
+  status(answer.error && !answer.id ? words.notFound : words.opened);
 }
 
-function keepSession(id) {
-  session = typeof id === "string" ? id : "";
-  try {
-    sessionStorage.setItem(SESSION, session);
-  } catch { /* as above */ }
-  $("anew").hidden = session === "";
+// Where the reader left off: the way back from the documents.
+export function currentAddress() {
+  return state && answer.id ? `#/answers/${answer.id}` : "#/";
 }
 
-// What a follow-up question was taken for, so that a wrong guess is seen.
-function showUnderstood(data) {
-  const limits = Object.values(data.carried_filters ?? {}).map(String);
-  const documents = [...(data.carried_documents ?? []), ...limits].join(", ");
-  const told = [data.standalone && labels.understood(data.standalone), documents && labels.stillIn(documents)];
-  $("understood").textContent = told.filter(Boolean).join(" · ");
-  $("understood").hidden = $("understood").textContent === "";
+export function showEmpty() {
+  if (!state) return;
+  reading?.abort();
+  reading = null;
+  state = "";
+  answer = emptyAnswer();
+  closeReader();
+  $("ask-view").classList.remove("answered");
+  $("result").hidden = true;
+  $("ask").disabled = false;
+  $("stop").hidden = true;
+  status("");
+  markOpened("");
+  document.title = "kb-qa";
 }
 
 function startAnew() {
-  asking?.abort();
-  keepSession("");
-  $("result").hidden = true;
-  status("");
+  forgetConversation();
+  showEmpty();
+  replaceAddress("#/");
   $("question").value = "";
+  $("question").placeholder = words.placeholder;
   $("question").focus();
 }
 
-// ---- Asking ------------------------------------------------------------------------------------------------------
+// ---- The view
 
-function status(text) {
-  $("status").textContent = text;
+// Called once the reader may ask.
+export function welcome() {
+  showHistory();
+  showExamples((question) => {
+    $("question").value = question;
+    ask(question);
+  });
 }
-
-async function ask(question) {
-  asking?.abort();
-  const mine = new AbortController();
-  asking = mine;
-  answer = emptyAnswer();
-  shownKey = "";
-  $("result").hidden = false;
-  $("evidence").hidden = true;
-  $("asked").textContent = question;
-  showUnderstood({});
-  $("ask").disabled = true;
-  $("stop").hidden = false;
-  status(labels.working);
-  draw();
-  let outcome = labels.done;
-  try {
-    await request(question, mine.signal, (name, data) => { if (asking === mine) received(name, data); });
-  } catch (error) {
-    if (error.name === "AbortError") outcome = labels.stopped;
-    else answer.error ??= { message: "" };
-  }
-  if (asking !== mine) return;
-  asking = null;
-  $("ask").disabled = false;
-  $("stop").hidden = true;
-  if (outcome === labels.done && !answer.end && !answer.error) answer.error = { message: labels.cut, retryable: true };
-  status(answer.error ? labels.failed : outcome);
-  draw();
-}
-
-async function request(question, signal, onEvent) {
-  const headers = { Accept: "text/event-stream" };
-  try {
-    const response = await sendJson("POST", "/v1/ask", { question, session_id: session || null }, { signal, headers });
-    await streamEvents(response.body, onEvent);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    onEvent("error", { message: error.message, retryable: error.retryable, request_id: error.requestId });
-  }
-}
-
-// ---- The view ----------------------------------------------------------------------------------------------------
 
 // Called once, before the first route.
 export function startAsking() {
-  $("question").placeholder = labels.placeholder;
-  $("examples").setAttribute("aria-label", labels.examples);
-  for (const example of labels.exampleQuestions) {
-    const made = node("button", "", example);
-    made.type = "button";
-    made.addEventListener("click", () => { $("question").value = example; ask(example); });
-    $("examples").append(made);
-  }
+  $("question").placeholder = sessionId() ? words.followUp : words.placeholder;
+  $("anew").hidden = !sessionId();
   $("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const question = $("question").value.trim();
@@ -325,7 +203,10 @@ export function startAsking() {
       $("ask-form").requestSubmit();
     }
   });
-  $("stop").addEventListener("click", () => asking?.abort());
+  $("stop").addEventListener("click", () => reading?.abort());
   $("anew").addEventListener("click", startAnew);
-  $("anew").hidden = session === "";
+  listenToKeys($("question"));
+  startFilters();
+  startHistory();
+  startKeeping();
 }

@@ -1,13 +1,14 @@
 // Reads a stream of server-sent events.
 
-// Feeds lines of a stream in, calls onEvent(name, data) for each event whose data is JSON. Comments, events without
-// data and data that is not JSON are passed over.
+// Feeds lines of a stream in, calls onEvent(name, data, id) for each event whose data is JSON; the id is a number, 0 where
+// there is none. Comments, events without data and data that is not JSON are passed over.
 function eventParser(onEvent) {
-  let rest = "", name = "", data = [];
+  let rest = "", name = "", id = 0, data = [];
   const line = (text) => {
     if (text === "") {
       if (data.length) dispatch(name || "message", data.join("\n"));
       name = "";
+      id = 0;
       data = [];
       return;
     }
@@ -16,6 +17,7 @@ function eventParser(onEvent) {
     const field = colon < 0 ? text : text.slice(0, colon);
     const value = colon < 0 ? "" : text.slice(colon + 1).replace(/^ /, "");
     if (field === "event") name = value;
+    if (field === "id") id = Number(value) || 0;
     if (field === "data") data.push(value);
   };
   const dispatch = (event, text) => {
@@ -25,7 +27,7 @@ function eventParser(onEvent) {
     } catch {
       return;
     }
-    if (value !== null && typeof value === "object") onEvent(event, value);
+    if (value !== null && typeof value === "object") onEvent(event, value, id);
   };
   return (chunk) => {
     rest += chunk;

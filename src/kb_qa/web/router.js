@@ -22,6 +22,11 @@ export function onRoute(go) {
   go(routeOf(location.hash));
 }
 
+// A new step in the browser's history, without calling anybody: what it says is shown already.
+export function goTo(hash) {
+  if (location.hash !== hash) history.pushState(null, "", hash);
+}
+
 // Changes the address without a new step in the browser's history, and without calling anybody.
 export function replaceAddress(hash) {
   history.replaceState(null, "", hash);

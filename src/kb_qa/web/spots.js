@@ -1,6 +1,7 @@
 // What leads to a spot, as the reader takes it. A target is
-//   {documentId, label, quote, note, formula, places: [{page, bbox, rects, element, cell}], operands: [target]}
-// in points from the top left of the page as displayed; `rects` are what is marked, the bbox where there are none.
+//   {documentId, label, quote, note, formula, places: [{page, bbox, rects, element, cell, name}], operands: [target]}
+// in points from the top left of the page as displayed; `rects` are what is marked, the bbox where there are none; `name`
+// says row and column. All places are of the one document.
 
 const DOCUMENT_ID = /^[0-9a-f]{64}$/;
 
@@ -20,10 +21,16 @@ function isPlace(value) {
   return Number.isInteger(value?.page) && value.page > 0;
 }
 
-function place({ page, bbox, rects, element, element_id: elementId, cell }) {
+function place(where) {
+  const { page, bbox, rects, element, element_id: elementId, cell } = where;
   const box = isBox(bbox) ? bbox : null;
-  const lines = (rects ?? []).filter(isBox);
-  return { page, bbox: box, rects: lines.length ? lines : box ? [box] : [], element: element ?? elementId ?? "", cell: cell ?? null };
+  const lines = Array.isArray(rects) ? rects.filter(isBox) : [];
+  const marked = lines.length ? lines : box ? [box] : [];
+  return { page, bbox: box, rects: marked, element: element ?? elementId ?? "", cell: isCell(cell) ? cell : null, name: placeName(where) };
+}
+
+function isCell(cell) {
+  return Array.isArray(cell) && cell.length === 2 && cell.every(Number.isInteger);
 }
 
 export function citationTarget(citation) {
@@ -44,14 +51,16 @@ export function figureTarget(figure) {
     return { ...(operands[0] ?? target({})), label: `ƒ ${figure.raw}`, quote: "", formula, operands };
   }
   const supported = Boolean(figure.support?.length);
-  const places = supported ? figure.support : (reason?.nearest ?? []);
-  return placeTarget(places[0] ?? {}, { raw: figure.raw, note: supported ? "" : reason?.detail });
+  const [first = {}, ...more] = supported ? figure.support : (reason?.nearest ?? []);
+  // Where it is printed several times in that document, all the places.
+  const also = supported ? more.filter((where) => where.document_id === first.document_id) : [];
+  return placeTarget(first, { raw: figure.raw, note: supported ? "" : reason?.detail, also });
 }
 
 // One place of a figure: of its support, of an operand, of a dispute.
-export function placeTarget(where, { raw = "", note = "" } = {}) {
+export function placeTarget(where, { raw = "", note = "", also = [] } = {}) {
   const label = [raw, where.row && placeName(where), where.page && `P${where.page}`].filter(Boolean).join(" · ");
-  return target({ documentId: where.document_id, label, quote: String(where.printed ?? "").trim(), note, places: [where] });
+  return target({ documentId: where.document_id, label, quote: String(where.printed ?? "").trim(), note, places: [where, ...also] });
 }
 
 export function placeName(where) {
