@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kb_qa.answers import AnswerEvent, Decision, Filters, Hit, KeptAnswer
+from kb_qa.document_record import DocumentRecord
 from kb_qa.elements import Chunk, Element
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.guardrails.policies import STRICT, Policy
 from kb_qa.marks import MarkedClaim
 from kb_qa.picture import Picture
-from kb_qa.protocols import ChunkSketch, DocumentRecord
+from kb_qa.protocols import ChunkSketch
 from kb_qa.service import create_app
 from kb_qa.service.intake import Intake
 from kb_qa.service.received import Room
@@ -146,6 +147,10 @@ class ScriptedLibrary:
 
     def elements_on(self, document_id: str, number: int) -> Sequence[Element]:
         return [each for each in self.elements if any(region.page == number for region in each.regions)]
+
+    def elements_from(self, document_id: str, first: int, count: int) -> Sequence[Element]:
+        found = [each for each in self.elements if each.document_id == document_id and each.order >= first]
+        return sorted(found, key=lambda each: each.order)[:count]
 
     def answer(self, answer_id: str) -> Sequence[AnswerEvent] | None:
         return self.answers.get(answer_id)

@@ -77,6 +77,7 @@ PATHS = {
     "/v1/decisions": None,
     "/v1/documents": None,
     "/v1/documents/{document_id}": {"document_id": DOCUMENT},
+    "/v1/documents/{document_id}/elements": {"document_id": DOCUMENT},
 }
 
 

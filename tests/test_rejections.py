@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kb_qa.errors import RejectedFileError
-from kb_qa.quality_reasons import reason_in
-from kb_qa.rejections import BY_CODE, language_of, rejection_in
+from kb_qa.quality_reasons import reason_in, summed_reasons
+from kb_qa.rejections import BY_CODE, advice_in, language_of, rejection_in
 
 INGEST = Path(__file__).resolve().parents[1] / "ingest"
 
@@ -60,6 +60,32 @@ def test_every_reason_of_a_rejection_has_a_chinese_wording_of_its_own(code: str,
 def test_every_code_of_a_rejection_has_a_chinese_wording(kind: type[RejectedFileError]) -> None:
     """A sentence that is not known, of another version, is told by its code, and the sentence stays readable."""
     assert rejection_in("zh", kind.code, "something new") == f"{BY_CODE[kind.code]}（something new）"
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_code_of_a_rejection_says_what_to_do(kind: type[RejectedFileError]) -> None:
+    """A whole sentence in either language; where nothing was rejected there is nothing to do."""
+    english, chinese = advice_in("en", kind.code), advice_in("zh", kind.code)
+    assert english.endswith(".")
+    assert chinese.endswith("。")
+    assert advice_in("en", "") == advice_in("zh", "no_such_code") == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", [("read by OCR, confidence 0.81–0.93", 3), ("tables could not be looked for", 2)]),
+        ("zh", [("由 OCR 识读，置信度 0.81–0.93", 3), ("未能查找表格", 2)]),
+    ],
+)
+def test_reasons_that_differ_in_a_figure_alone_are_told_once(language: str, told: list[tuple[str, int]]) -> None:
+    """As from–to, with all the pages they are told of, the most frequent first."""
+    reasons = {
+        "tables could not be looked for": 2,
+        "read by OCR, confidence 0.93": 2,
+        "read by OCR, confidence 0.81": 1,
+    }
+    assert summed_reasons(language, reasons) == told
 
 
 @pytest.mark.parametrize(

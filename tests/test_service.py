@@ -17,12 +17,12 @@ from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from kb_qa.answers import Filters, Hit
+from kb_qa.document_record import DocumentRecord
 from kb_qa.elements import Block, Chunk
 from kb_qa.errors import EnvironmentProblemError, InvalidRegionError, ReindexNeededError, UnsupportedFileError
 from kb_qa.geometry import BBox, Quality, Region
 from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.picture import Picture
-from kb_qa.protocols import DocumentRecord
 from kb_qa.service import create_app, documents
 from kb_qa.service.middleware import MAX_BODY_BYTES, LimitedBody, allowed_hosts
 from kb_qa.service.problems import pathless
@@ -671,8 +671,11 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/answers/{answer_id}/figures/{n}",
         "GET /v1/answers/{answer_id}/highlighted.pdf",
         "GET /v1/decisions",
+        "GET /v1/decisions.csv",
+        "GET /v1/decisions.jsonl",
         "GET /v1/documents",
         "GET /v1/documents/{document_id}",
+        "GET /v1/documents/{document_id}/elements",
         "GET /v1/documents/{document_id}/events",
         "GET /v1/documents/{document_id}/file",
         "GET /v1/documents/{document_id}/pages",

@@ -239,7 +239,8 @@ class Citation:
 class Decision:
     """What a reader decided of figure `n` (the ordinal, from 1, of its event) of an answer.
 
-    A `note` alone neither accepts nor rejects. `decided` is in seconds since 1970, `raw` the figure as shown.
+    A `note` alone neither accepts nor rejects. `decided` is in seconds since 1970, `raw` the figure as shown, `by` the
+    name of the key that it was decided with; empty where none is needed.
     """
 
     answer_id: str
@@ -248,6 +249,7 @@ class Decision:
     note: str = ""
     raw: str = ""
     decided: float = 0.0
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

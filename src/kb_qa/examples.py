@@ -13,13 +13,14 @@ from itertools import chain, zip_longest
 from typing import Any, Protocol, cast
 
 from kb_qa.answers import AnswerEvent, Language
+from kb_qa.document_record import DocumentRecord
 from kb_qa.elements import Chunk, Table
 from kb_qa.errors import KbQaError
 from kb_qa.evidence import element_facts
 from kb_qa.guardrails.facts import Fact
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.policies import Policy
-from kb_qa.protocols import DocumentRecord, Library
+from kb_qa.protocols import Library
 
 WANTED = 5
 MOST_DRAFTS = 24

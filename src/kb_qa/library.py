@@ -22,12 +22,14 @@ from sqlalchemy import (
 
 from kb_qa.answer_table import AnswerTable
 from kb_qa.database import Database
+from kb_qa.document_record import DocumentRecord
 from kb_qa.document_vectors import DocumentVectors
 from kb_qa.element_rows import element_of
 from kb_qa.elements import Chunk, Element, ElementType, Origin, Word
+from kb_qa.geometry import Quality
 from kb_qa.lexical_index import LexicalIndex
-from kb_qa.page_table import PageTable
-from kb_qa.protocols import DocumentRecord, StoredFacts
+from kb_qa.page_table import PageTable, doubtful_pages, pages_by_grade
+from kb_qa.protocols import StoredFacts
 from kb_qa.ready_rows import only_ready
 from kb_qa.records import (
     pack,
@@ -106,7 +108,11 @@ class LedgerLibrary(AnswerTable, SessionTable, SearchTable, SketchTable, PageTab
         with self.database.read() as connection:
             rows = {row["document_id"]: row for row in connection.execute(_RECORDS).mappings()}  # the last one stays
             known = _all_names(connection)
-        records = [_document_record(row, known.get(document_id, ())) for document_id, row in rows.items()]
+            doubts = doubtful_pages(connection)
+        records = [
+            _document_record(row, known.get(document_id, ()), doubts.get(row["id"], {}))
+            for document_id, row in rows.items()
+        ]
         return sorted(records, key=lambda record: (record.names, record.document_id))
 
     def document(self, document_id: str) -> DocumentRecord | None:
@@ -116,7 +122,10 @@ class LedgerLibrary(AnswerTable, SessionTable, SearchTable, SketchTable, PageTab
             statement = _RECORDS.where(versions.c.document_id == well_formed(document_id))
             rows = connection.execute(statement).mappings().all()
             known = _all_names(connection, own) if rows else {}
-        return _document_record(rows[-1], known.get(document_id, ())) if rows else None
+            doubts = doubtful_pages(connection, rows[-1]["id"]) if rows else {}
+        if not rows:
+            return None
+        return _document_record(rows[-1], known.get(document_id, ()), doubts.get(rows[-1]["id"], {}))
 
     def named(self, name: str, folder: str = "") -> str | None:
         """The id of the document that this name means now."""
@@ -291,7 +300,8 @@ def _name_key(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", well_formed(name)).casefold())
 
 
-def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
+def _document_record(row: RowMapping, known: tuple[str, ...], doubts: Mapping[Quality, int]) -> DocumentRecord:
+    grades, reasons = pages_by_grade(row["pages"], doubts)
     return DocumentRecord(
         document_id=row["document_id"],
         names=known,
@@ -305,6 +315,8 @@ def _document_record(row: RowMapping, known: tuple[str, ...]) -> DocumentRecord:
         size=row["size"],
         dated=row["dated"],
         dated_by=row["dated_by"],
+        grades=grades,
+        page_reasons=reasons,
     )
 
 

@@ -60,6 +60,7 @@ def decision_line(decision: Decision) -> Line:
         "decision": decision.kind,
         "note": decision.note,
         "decided": decision.decided,
+        "by": decision.by,
     }
 
 

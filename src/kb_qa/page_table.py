@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy import Connection, bindparam, exists, func, select, type_coerce
 
 from kb_qa.database import Database
 from kb_qa.element_rows import element_of
 from kb_qa.elements import Element
-from kb_qa.geometry import Page, Region
+from kb_qa.geometry import Page, Quality, Region
 from kb_qa.ready_rows import only_ready
 from kb_qa.records import from_data
-from kb_qa.schema import elements, pages, versions
+from kb_qa.schema import Text, elements, pages, versions
 
 _PAGE = only_ready(select(pages.c.page), pages.c.version_id).where(
     versions.c.document_id == bindparam("document_id"), pages.c.number == bindparam("page_number")
 )
+
+
+def doubtful_pages(connection: Connection, version: int | None = None) -> Mapping[int, Mapping[Quality, int]]:
+    """By version, or of one, how many pages have each quality that is not the best. One statement for all of them."""
+    told = func.json_extract(pages.c.page, "$.quality")
+    tells = func.instr(type_coerce(pages.c.page, Text), '"quality"') > 0  # most do not, and are not parsed for it
+    statement = select(pages.c.version_id, told.label("quality"), func.count().label("pages"))
+    statement = statement.where(tells, told.is_not(None))
+    if version is not None:
+        statement = statement.where(pages.c.version_id == version)
+    found: dict[int, dict[Quality, int]] = {}
+    for row in connection.execute(statement.group_by(pages.c.version_id, told)):
+        found.setdefault(row.version_id, {})[from_data(Quality, json.loads(row.quality))] = row.pages
+    return found
+
+
+def pages_by_grade(count: int, doubts: Mapping[Quality, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Of so many pages: how many have each grade, and how many each reason, the most frequent first."""
+    grades, reasons = Counter[str](good=count - sum(doubts.values())), Counter[str]()
+    for quality, pages_of in doubts.items():
+        grades[quality.grade] += pages_of
+        for reason in quality.reasons:
+            reasons[reason] += pages_of
+    return {grade: counted for grade, counted in grades.items() if counted}, dict(reasons.most_common())
 
 
 class PageTable:
@@ -43,6 +69,15 @@ class PageTable:
         )
         with self.database.read() as connection:
             rows = connection.execute(statement.order_by(elements.c.order)).mappings().all()
+        return [element_of(row) for row in rows]
+
+    def elements_from(self, document_id: str, first: int, count: int) -> Sequence[Element]:
+        """At most `count` of a document in reading order, pages or not, from the one with this `order` on."""
+        statement = only_ready(select(elements, versions.c.document_id), elements.c.version_id).where(
+            versions.c.document_id == document_id, elements.c.order >= first
+        )
+        with self.database.read() as connection:
+            rows = connection.execute(statement.order_by(elements.c.order).limit(count)).mappings().all()
         return [element_of(row) for row in rows]
 
     def page_texts(self, document_id: str) -> Mapping[int | None, str]:

@@ -25,6 +25,7 @@ from kb_qa.answers import (
     Scope,
     Turn,
 )
+from kb_qa.document_record import DocumentRecord
 from kb_qa.elements import Chunk, Element, ElementType, Word
 from kb_qa.geometry import Page, Region
 
@@ -133,26 +134,6 @@ class Unrelated:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """A document as listed: `names` are all the names its bytes were seen under, `reason` and `code` why it is not
-    ready: a sentence in English, and the error's code. `dated` and `dated_by` are those of `elements.ParsedDocument`.
-    """
-
-    document_id: str
-    names: tuple[str, ...]
-    state: str
-    pages: int
-    chunks: int
-    parser: str
-    flags: tuple[str, ...]
-    reason: str
-    size: int = 0
-    code: str = ""
-    dated: str = ""
-    dated_by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class StoredFacts:
     """The facts of one element, as the guard packed them when its document was parsed.
 
@@ -256,6 +237,10 @@ class Library(Sessions, Protocol):
 
     def elements_on(self, document_id: str, number: int) -> Sequence[Element]:
         """What was read of the page, in reading order."""
+        ...
+
+    def elements_from(self, document_id: str, first: int, count: int) -> Sequence[Element]:
+        """At most `count` of a document in reading order, pages or not, from the one with this `order` on."""
         ...
 
     def flags(self, document_id: str) -> Sequence[str]:

@@ -6,6 +6,7 @@ They are stored in English, as the parser gave them; a reason that is not known 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 _CHINESE = (
     (r"read by OCR, confidence ([\d.]+)", r"由 OCR 识读，置信度 \1"),
@@ -80,6 +81,26 @@ _CHINESE = (
     (r"encoding guessed: (.+)", r"文字编码为推测：\1"),
 )
 CHINESE = tuple((re.compile(pattern), wording) for pattern, wording in _CHINESE)
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def summed_reasons(language: str, reasons: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Reasons with the pages that have each, those that differ in their figures alone told once, as from–to."""
+    alike: dict[str, list[tuple[str, int]]] = {}
+    for reason, pages in reasons.items():
+        told = reason_in(language, reason)
+        alike.setdefault(_NUMBER.sub("#", told), []).append((told, pages))
+    summed = [(_spanned([told for told, _ in each]), sum(pages for _, pages in each)) for each in alike.values()]
+    return sorted(summed, key=lambda each: -each[1])
+
+
+def _spanned(told: Sequence[str]) -> str:
+    """One sentence of several that are alike but for their figures."""
+    columns = [sorted(column, key=float) for column in zip(*map(_NUMBER.findall, told), strict=True)]
+    spans = iter([each[0] if each[0] == each[-1] else f"{each[0]}–{each[-1]}" for each in columns])
+    return _NUMBER.sub(lambda _: next(spans), told[0])
 
 
 _OF_A_PAGE = re.compile(r"page (\d+):? (.+)")

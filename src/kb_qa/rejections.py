@@ -24,6 +24,42 @@ BY_CODE: Mapping[str, str] = {
     "parser_crashed": "解析程序在该文件上异常终止",
 }
 
+# What a reader can do about it, by the error's code: English and Chinese.
+_ADVICE: Mapping[str, tuple[str, str]] = {
+    "rejected_file": (
+        "Open the file in the program it comes from, save it again (or print it to PDF), and upload that copy.",
+        "请用创建该文件的程序打开并重新保存（或另存为 PDF），再上传新的副本。",
+    ),
+    "empty_file": (
+        "Check that the file opens and has text on its pages; if it was still being copied, upload it again.",
+        "请确认文件能够打开且页面上有文字；如上传时文件尚未复制完成，请重新上传。",
+    ),
+    "damaged_file": (
+        "Get a complete copy from where the file came from, or open it, save it under a new name, and upload that.",
+        "请从来源处重新获取完整的文件，或打开后另存一份再上传。",
+    ),
+    "password_required": (
+        "Open it with its password, save a copy without one (or print it to PDF), and upload the copy.",
+        "请用密码打开，另存一份不带密码的副本（或打印为 PDF），再上传该副本。",
+    ),
+    "misnamed_file": (
+        "Give the file the extension of what it really is, or export it as PDF, and upload it again.",
+        "请将扩展名改为与内容相符的类型，或导出为 PDF，再重新上传。",
+    ),
+    "unsupported_file": (
+        "Save it as PDF, .docx, .xlsx, .pptx, .html, .md or .txt, and upload that; unpack an archive first.",
+        "请另存为 PDF、.docx、.xlsx、.pptx、.html、.md 或 .txt 后上传；压缩包请先解压。",
+    ),
+    "limit_exceeded": (
+        "Split the file into smaller parts and upload those, or ask whoever runs this service to raise the limit.",
+        "请将文件拆分成较小的部分再上传，或请服务管理员提高上限。",
+    ),
+    "parser_crashed": (
+        "Try it once more; if it fails again, print the file to PDF from the program it opens in, and upload that.",
+        "请再试一次；如仍然失败，请在能打开它的程序中打印为 PDF 后上传。",
+    ),
+}
+
 _N = r"""('.*?'|".*?")"""  # a file's name, as `repr` writes it
 _WORDINGS = (
     (rf"{_N} is empty: it has no bytes", r"\1 为空文件（0 字节）"),
@@ -191,6 +227,12 @@ def rejection_in(language: str, code: str, reason: str) -> str:
     if code in BY_CODE:
         return f"{BY_CODE[code]}（{reason}）"
     return reason_in(language, reason)
+
+
+def advice_in(language: str, code: str) -> str:
+    """What a reader can do about a file that was rejected with this code; "" for what is no rejection."""
+    english, chinese = _ADVICE.get(code, ("", ""))
+    return chinese if language == "zh" else english
 
 
 def _group(match: re.Match[str], place: re.Match[str]) -> str:

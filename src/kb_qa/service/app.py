@@ -14,6 +14,7 @@ from kb_qa.counters import Counters
 from kb_qa.service import (
     answers,
     citations,
+    decisions,
     document_events,
     documents,
     examples,
@@ -97,6 +98,7 @@ def create_app(  # noqa: PLR0913  (what its owner opened, each by its name)
     for module in (
         answers,
         citations,
+        decisions,
         document_events,
         documents,
         uploads,

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from kb_qa.answers import Language
 from kb_qa.errors import KbQaError, NotFoundError
-from kb_qa.rejections import rejection_in
+from kb_qa.rejections import advice_in, rejection_in
 from kb_qa.service.encoding import AsciiJSONResponse, one_line
 from kb_qa.service.intake import Intake, Progress
 from kb_qa.service.parts import RequestId, UsedParts, open_intake
@@ -115,6 +115,7 @@ def progress_json(progress: Progress, language: Language) -> dict[str, object]:
         "job": None if job is None else job.id,
         "code": code,
         "reason": pathless(rejection_in(language, code, reason)),
+        "advice": advice_in(language, code),
         "paused": "" if job is None else str(job.report.get("paused") or ""),
     }
 

@@ -11,12 +11,14 @@ from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
 from kb_qa.answers import Language
+from kb_qa.citation import GRADES
+from kb_qa.document_record import DocumentRecord
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import parse_bbox
 from kb_qa.picture import Picture
-from kb_qa.protocols import DocumentRecord, Library
-from kb_qa.quality_reasons import reason_in
-from kb_qa.rejections import rejection_in
+from kb_qa.protocols import Library
+from kb_qa.quality_reasons import reason_in, summed_reasons
+from kb_qa.rejections import advice_in, rejection_in
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.parts import Parts, UsedParts
 from kb_qa.service.pictures import (
@@ -37,6 +39,7 @@ from kb_qa.signatures import HEAD_BYTES, media_type
 router = APIRouter(prefix="/v1/documents")
 
 MAX_FILE_NAME: Final = 120
+MOST_REASONS: Final = 6
 BY_LANGUAGE: Final = {"Vary": "Accept-Language"}
 # An original is an attachment; where a browser shows it all the same, nothing in it runs or loads.
 ORIGINAL_HEADERS: Final = {
@@ -130,11 +133,25 @@ def _record_json(record: DocumentRecord, language: Language) -> dict[str, object
         "flags": [reason_in(language, flag) for flag in record.flags],
         "reason": rejection_in(language, record.code, record.reason),
         "code": record.code,
+        "advice": advice_in(language, record.code),
+        "quality": _quality_json(record, language),
         "dated": record.dated,
         "dated_by": record.dated_by,
         "size": record.size,
         "events_url": f"/v1/documents/{record.document_id}/events",
         "file_url": f"/v1/documents/{record.document_id}/file",
+    }
+
+
+def _quality_json(record: DocumentRecord, language: Language) -> dict[str, object] | None:
+    """The grade of the worst page, and how it came to be; None where nothing was read of any page."""
+    if record.state != "ready" or not record.grades:
+        return None
+    reasons = summed_reasons(language, record.page_reasons)
+    return {
+        "grade": max(record.grades, key=GRADES.index),
+        "pages": {grade: record.grades.get(grade, 0) for grade in GRADES},
+        "reasons": [{"reason": reason, "pages": pages} for reason, pages in reasons[:MOST_REASONS]],
     }
 
 

@@ -1,4 +1,4 @@
-"""Routes of a stored answer's figures: every place that tells the same thing, and what a reader decided.
+"""Routes of a stored answer's figures: every place that tells the same thing.
 
 A figure's number in a path is the ordinal, from 1, of its event in the answer.
 """
@@ -6,18 +6,15 @@ A figure's number in a path is the ordinal, from 1, of its event in the answer.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
-from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from kb_qa.addresses import area_url, page_url
-from kb_qa.answers import Decision, DecisionKind, Language
+from kb_qa.answers import Decision, Language
 from kb_qa.citation import label
-from kb_qa.dispute import Place, dispute, figure_of
+from kb_qa.dispute import Place, dispute
 from kb_qa.listing import decision_line
 from kb_qa.marks import answer_language, figures_of
 from kb_qa.protocols import Library
@@ -26,19 +23,6 @@ from kb_qa.service.parts import UsedParts
 from kb_qa.service.pictures import PathNumber
 
 router = APIRouter(prefix="/v1")
-
-
-class DecisionBody(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    decision: DecisionKind
-    note: Annotated[str, Field(max_length=4000)] = ""
-
-    @model_validator(mode="after")
-    def _has_something_to_say(self) -> DecisionBody:
-        if self.decision == "note" and not self.note.strip():
-            raise ValueError("a note has no text")
-        return self
 
 
 @router.get("/answers/{answer_id}/figures")
@@ -70,24 +54,6 @@ async def figure_places(answer_id: str, n: PathNumber, parts: UsedParts) -> Resp
             "decision": _decided(decided, n),
         }
     )
-
-
-@router.put("/answers/{answer_id}/figures/{n}/decision")
-async def decide(answer_id: str, n: PathNumber, body: DecisionBody, parts: UsedParts) -> Response:
-    """Accept, reject, or note; the last decision on a figure stands."""
-    library = parts.knowledge_base.library
-    events = await parts.open_answers.find(library, answer_id)
-    raw = str(figure_of(events, n)["raw"])
-    decision = Decision(answer_id, n, body.decision, body.note.strip(), raw, time.time())
-    await asyncio.to_thread(library.save_decision, decision)
-    return AsciiJSONResponse(decision_line(decision))
-
-
-@router.get("/decisions")
-async def exported_decisions(parts: UsedParts) -> Response:
-    """All decisions, the oldest first."""
-    decided = await asyncio.to_thread(parts.knowledge_base.library.decisions)
-    return AsciiJSONResponse({"decisions": [decision_line(each) for each in decided]})
 
 
 def _decided(decided: Sequence[Decision], n: int) -> dict[str, object] | None:

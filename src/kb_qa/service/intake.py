@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from kb_qa.blobs import UPLOADS, upload_place
+from kb_qa.document_record import DocumentRecord
 from kb_qa.errors import EmptyFileError, MisnamedFileError, NoRoomError, NotFoundError
 from kb_qa.jobs import Job, JobQueue
-from kb_qa.protocols import DocumentRecord
 from kb_qa.service.received import ReceivedFile, Room
 from kb_qa.signatures import image_words, is_headless_pdf, is_html, is_pdf
 

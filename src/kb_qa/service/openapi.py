@@ -57,6 +57,8 @@ GIVEN: Final = MappingProxyType(
             media_type="application/pdf", problems=(404, 409, 415, 422), may_be_unchanged=True
         ),
         "GET /v1/decisions": Given(responses.Decisions, problems=()),
+        "GET /v1/decisions.csv": Given(media_type="text/csv; charset=utf-8", problems=(422,)),
+        "GET /v1/decisions.jsonl": Given(media_type="application/x-ndjson", problems=(422,)),
         "GET /v1/documents": Given(responses.Documents, problems=(422,)),
         "POST /v1/documents": Given(responses.AcceptedForm, status="202", or_status="200", problems=_UPLOAD),
         "PUT /v1/documents/{name}": Given(responses.Accepted, status="202", or_status="200", problems=_UPLOAD),
@@ -66,6 +68,7 @@ GIVEN: Final = MappingProxyType(
         "GET /v1/examples": Given(responses.Examples, problems=(422,)),
         "GET /v1/documents/{document_id}": Given(responses.Document),
         "GET /v1/documents/{document_id}/file": Given(media_type="application/octet-stream"),
+        "GET /v1/documents/{document_id}/elements": Given(responses.DocumentElements),
         "GET /v1/documents/{document_id}/pages": Given(responses.Pages),
         "GET /v1/documents/{document_id}/pages/{number}/elements": Given(responses.PageElements),
         "GET /v1/documents/{document_id}/pages/{number}.png": _PICTURE,

@@ -39,9 +39,16 @@ def _last_part(path: str) -> str:
 
 
 def problem_response(
-    status: int, *, code: str, message: str, request_id: str, headers: Mapping[str, str] | None = None
+    status: int,
+    *,
+    code: str,
+    message: str,
+    request_id: str,
+    headers: Mapping[str, str] | None = None,
+    advice: str = "",
 ) -> Response:
-    content = {"code": code, "message": message, "request_id": request_id}
+    """`advice` says what to do about a file that was not taken."""
+    content = {"code": code, "message": message, "request_id": request_id, **({"advice": advice} if advice else {})}
     return AsciiJSONResponse(content, status_code=status, headers=headers)
 
 

@@ -20,6 +20,7 @@ class Problem(BaseModel):
     code: str
     message: str
     request_id: str
+    advice: str = Field(default="", description="what to do about a file that was not taken")
 
 
 class Alive(BaseModel):
@@ -43,6 +44,17 @@ class Session(BaseModel):
     scopes: list[str]
 
 
+class ReasonOnPages(BaseModel):
+    reason: str
+    pages: int = Field(description="on how many")
+
+
+class DocumentQuality(BaseModel):
+    grade: str = Field(description="of the worst page")
+    pages: dict[str, int] = Field(description="how many have each grade")
+    reasons: list[ReasonOnPages]
+
+
 class Document(BaseModel):
     document_id: str = Field(description="SHA-256 of its bytes")
     names: list[str]
@@ -53,6 +65,8 @@ class Document(BaseModel):
     flags: list[str]
     reason: str = Field(description="why it is not ready")
     code: str
+    advice: str = Field(description="what to do about it")
+    quality: DocumentQuality | None = Field(description="how well its pages were read; none where it has no pages")
     size: int
     file_url: str
 
@@ -75,6 +89,7 @@ class Refused(BaseModel):
     name: str
     code: str
     message: str
+    advice: str = Field(description="what to do about it")
 
 
 class AcceptedForm(BaseModel):
@@ -122,6 +137,12 @@ class Pages(BaseModel):
 class PageElements(BaseModel):
     page: ReadPage
     elements: list[dict[str, Any]]
+
+
+class DocumentElements(BaseModel):
+    document_id: str
+    elements: list[dict[str, Any]]
+    next: int | None = Field(description="the `first` of the request for those that follow")
 
 
 class Documents(BaseModel):
@@ -227,8 +248,13 @@ class ExportedCitations(BaseModel):
 
 
 class Decision(BaseModel):
+    answer_id: str
+    n: int = Field(description="ordinal of the figure in its answer, from 1")
+    raw: str = Field(description="the figure as shown")
     decision: str
     note: str
+    decided: float = Field(description="seconds since 1970")
+    by: str = Field(description="the key's name; empty where none is needed")
 
 
 class Figures(BaseModel):

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from kb_qa.answers import Language
 from kb_qa.errors import InputError, KbQaError, RejectedFileError
 from kb_qa.file_names import uploaded_name
-from kb_qa.rejections import rejection_in
+from kb_qa.rejections import advice_in, rejection_in
 from kb_qa.service.encoding import AsciiJSONResponse
 from kb_qa.service.forms import FileEnd, FilePart, form_events
 from kb_qa.service.intake import Accepted, Intake
@@ -73,7 +73,8 @@ async def upload_form(request: Request, parts: UsedParts, request_id: RequestId,
                 else:
                     problems.append(result)
                     message = pathless(rejection_in(language, result.code, str(result)))
-                    lines.append({"name": name, "code": result.code, "message": message})
+                    advice = advice_in(language, result.code)
+                    lines.append({"name": name, "code": result.code, "message": message, "advice": advice})
     except RejectedFileError as error:
         return _refused(error, language, request_id)
     if not lines:
@@ -130,7 +131,8 @@ def _announced(request: Request) -> int:
 
 def _refused(error: RejectedFileError, language: Language, request_id: str) -> Response:
     message = pathless(rejection_in(language, error.code, str(error)))
-    return problem_response(error.status, code=error.code, message=message, request_id=request_id)
+    advice = advice_in(language, error.code)
+    return problem_response(error.status, code=error.code, message=message, request_id=request_id, advice=advice)
 
 
 def _accepted_json(accepted: Accepted, language: Language) -> dict[str, Any]:

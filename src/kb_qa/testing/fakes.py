@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from kb_qa.answers import EVERYTHING, AnswerEvent, Context, Decision, KeptAnswer, ModelEvent, Question, Scope, Turn
+from kb_qa.document_record import DocumentRecord
 from kb_qa.elements import Chunk, Element, Word
 from kb_qa.errors import NotFoundError
 from kb_qa.geometry import Page
 from kb_qa.jobs import Job
 from kb_qa.protocols import (
     ChunkSketch,
-    DocumentRecord,
     Identity,
     LexicalMatch,
     Metadata,
