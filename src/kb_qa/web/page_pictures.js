@@ -2,6 +2,7 @@
 
 import { FIRST_DPI, pagePicture, sharpDpi } from "./book.js";
 import { node } from "./nodes.js";
+import { words } from "./words_reader.js";
 
 const MOST_LOADING = 2;
 const MOST_PICTURES = 10;
@@ -10,10 +11,9 @@ const MOST_PIXELS = 48e6; // of all pictures together, about 200 MB
 
 export class PagePictures {
   // `column` gives {documentId, scale, near(): frames in order of their distance, isVisible(frame)}; a frame is
-  // {page, element, picture, dpi, loading, failed}.
-  constructor(column, onFailure) {
+  // {page, element, picture, dpi, loading, failure}.
+  constructor(column) {
     this.column = column;
-    this.onFailure = onFailure;
     this.loading = 0;
   }
 
@@ -78,14 +78,21 @@ export class PagePictures {
     if (dpi <= frame.dpi) return;
     frame.picture?.remove();
     frame.element.prepend(image);
-    Object.assign(frame, { picture: image, dpi, failed: false });
+    Object.assign(frame, { picture: image, dpi });
+    this.tryAgain(frame);
     this.#letGoOfFarOnes();
   }
 
   #failed(frame) {
-    if (frame.failed) return;
-    frame.failed = true;
-    if (!frame.picture) this.onFailure(frame);
+    if (frame.failure) return;
+    frame.failure = node("p", "page-missing", words.noPicture);
+    if (!frame.picture) frame.element.append(frame.failure);
+  }
+
+  // A page that could not be drawn is tried again when the reader comes back to it.
+  tryAgain(frame) {
+    frame.failure?.remove();
+    frame.failure = null;
   }
 
   // No longer near: what is still on its way to it is not waited for.
@@ -121,9 +128,5 @@ function pixelsAt({ width, height }, dpi) {
 }
 
 function wants(frame, dpi) {
-  return !frame.failed && frame.dpi < dpi && !frame.loading.has(dpi);
-}
-
-export function failureNode(text) {
-  return node("p", "page-missing", text);
+  return !frame.failure && frame.dpi < dpi && !frame.loading.has(dpi);
 }

@@ -115,7 +115,7 @@ function cropNode(target, page) {
   const frame = node("div", "crop"), image = node("img");
   frame.style.width = `${width}px`;
   frame.style.aspectRatio = `${crop[2] - crop[0]} / ${crop[3] - crop[1]}`;
-  image.alt = "";
+  image.alt = target.quote;
   image.addEventListener("load", () => prepare(target));
   image.addEventListener("error", () => frame.replaceWith(node("p", "preview-quote", target.quote)));
   image.src = regionPicture(documentId, page.number, crop, sharpDpi(page, width / (crop[2] - crop[0])));

@@ -114,16 +114,23 @@ async function showSpot({ smooth = false } = {}) {
   const { spot } = shown;
   const since = performance.now();
   panel.showSpot(spot, shown.at);
+  if (column.documentId !== spot.documentId) column.clear(); // no pages of one document under the title of another
   const pages = spot.documentId ? (knownPages(spot.documentId) ?? await loaded(pagesOf(spot.documentId), mine)) : [];
   if (mine !== turn || !readerIsOpen()) return;
   const place = spot.places[shown.at];
-  const problem = pages === null ? words.failed : !pages.length ? words.noPages : !place ? words.noPlace : "";
+  const problem = problemOf(pages, place);
   panel.showProblem(problem);
   link(place && !problem ? place.page : 0);
   if (problem) return column.clear();
   column.open(spot.documentId, pages);
   draw(place, { smooth });
   await lightCells(place, mine, since);
+}
+
+function problemOf(pages, place) {
+  if (pages === null) return words.failed;
+  if (!pages.length) return words.noPages;
+  return pages.some(({ number }) => number === place?.page) ? "" : words.noPlace;
 }
 
 async function loaded(asked, mine) {

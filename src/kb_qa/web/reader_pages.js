@@ -3,7 +3,7 @@
 
 import { boxNodes } from "./marks.js";
 import { node } from "./nodes.js";
-import { failureNode, PagePictures } from "./page_pictures.js";
+import { PagePictures } from "./page_pictures.js";
 import { words } from "./words_reader.js";
 
 const GAP = 12; // pixels around a page, as in reader.css
@@ -11,6 +11,7 @@ const SMALLEST = 0.25, LARGEST = 5;
 const CLOSEST = 1.7; // to which a region is enlarged by itself
 const AROUND = 24; // points around a region that is zoomed to
 const TURNING = 500; // milliseconds that a page may take to turn
+const FLYING = 240; // milliseconds between two looks at what to load, while scrolling
 const EYE = 0.4; // where in the view's height that which is shown comes to lie
 
 export class PageColumn {
@@ -24,10 +25,11 @@ export class PageColumn {
     this.chosen = false; // whether the reader chose the scale
     this.current = this.aim = 0;
     this.turned = -TURNING;
+    this.filled = -FLYING;
     this.at = [0, 0];
     this.sheet = node("div", "column");
     scroller.replaceChildren(this.sheet);
-    this.pictures = new PagePictures(this, (frame) => frame.element.append(failureNode(words.noPicture)));
+    this.pictures = new PagePictures(this);
     this.close = new Set();
     this.watch = new IntersectionObserver((entries) => this.#noticed(entries), { root: scroller, rootMargin: "100% 0px" });
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -63,7 +65,7 @@ export class PageColumn {
     element.style.setProperty("--width", page.width);
     element.style.setProperty("--height", page.height);
     element.append(marks);
-    return { page, element, marks, picture: null, dpi: 0, loading: new Map(), failed: false };
+    return { page, element, marks, picture: null, dpi: 0, loading: new Map(), failure: null };
   }
 
   frameOf(number) {
@@ -117,11 +119,13 @@ export class PageColumn {
     this.pictures.fill();
   }
 
+  // What was shown is shown again in the new width; who went elsewhere since stays there.
   #resized() {
-    if (!this.frames.length || !this.scroller.clientWidth || this.width === this.scroller.clientWidth) return;
-    const first = this.width === undefined;
-    this.width = this.scroller.clientWidth;
-    if (!first && !this.chosen) this.fit();
+    const { clientWidth } = this.scroller;
+    if (!this.frames.length || !clientWidth || this.width === clientWidth || this.chosen) return;
+    if (this.untouched) this.reveal(...this.last);
+    else this.fit();
+    this.width = clientWidth;
   }
 
   // ---- Position
@@ -137,7 +141,7 @@ export class PageColumn {
     const top = !box ? offsetTop - GAP : offsetTop + (tall ? y0 - 2 * AROUND : (y0 + y1) / 2 - EYE * scroller.clientHeight);
     const left = offsetLeft + (x1 - x0 > scroller.clientWidth ? x0 - AROUND : (x0 + x1) / 2 - scroller.clientWidth / 2);
     scroller.scrollTo({ top, left, behavior: smooth ? "smooth" : "instant" });
-    this.at = [scroller.scrollTop, scroller.scrollLeft];
+    Object.assign(this, { at: [scroller.scrollTop, scroller.scrollLeft], last: [number, box], width: scroller.clientWidth });
     this.#scrolled();
     this.pictures.fill();
   }
@@ -161,7 +165,17 @@ export class PageColumn {
       this.current = current;
       this.onChange(this);
     }
-    this.pictures.fill();
+    this.#fillSoon();
+  }
+
+  // While pages fly by, now and then; when they rest, at once.
+  #fillSoon() {
+    clearTimeout(this.filling);
+    const wait = performance.now() - this.filled > FLYING ? 0 : FLYING / 4;
+    this.filling = setTimeout(() => {
+      this.filled = performance.now();
+      this.pictures.fill();
+    }, wait);
   }
 
   #indexAt(y) {
@@ -179,10 +193,14 @@ export class PageColumn {
     for (const { target, isIntersecting } of entries) {
       const frame = this.frameOf(Number(target.dataset.page));
       if (frame?.element !== target) continue; // of a document that was shown before
-      if (isIntersecting) this.close.add(frame);
-      else if (this.close.delete(frame)) this.pictures.cancel(frame);
+      if (isIntersecting) {
+        this.close.add(frame);
+        this.pictures.tryAgain(frame);
+      } else if (this.close.delete(frame)) {
+        this.pictures.cancel(frame);
+      }
     }
-    this.pictures.fill();
+    this.#fillSoon();
   }
 
   near() {

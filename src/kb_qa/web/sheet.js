@@ -10,12 +10,12 @@ export function isNarrow() {
 // Makes `panel` a sheet over everything, or a region beside it, and keeps it so as the window changes.
 export function arrange(panel) {
   release();
-  const open = !panel.hidden;
-  panel.setAttribute("role", open && narrow.matches ? "dialog" : "region");
-  panel.toggleAttribute("aria-modal", open && narrow.matches);
-  if (open && narrow.matches) panel.setAttribute("aria-modal", "true");
-  document.documentElement.classList.toggle("covered", open && narrow.matches);
-  if (!open || !narrow.matches) return;
+  const covers = !panel.hidden && narrow.matches;
+  panel.setAttribute("role", covers ? "dialog" : "region");
+  if (covers) panel.setAttribute("aria-modal", "true");
+  else panel.removeAttribute("aria-modal");
+  document.documentElement.classList.toggle("covered", covers);
+  if (!covers) return;
   for (let at = panel; at !== document.body; at = at.parentElement) {
     covered.push(...[...at.parentElement.children].filter((other) => other !== at && !other.inert));
   }
