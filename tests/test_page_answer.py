@@ -144,7 +144,7 @@ def test_a_refusal_says_what_was_searched_and_what_comes_nearest(running: Runnin
 
 
 ENDINGS: dict[str, tuple[list[Step], str, str]] = {
-    "error": ([ModelError("the model is busy", retryable=True)], "the model is busy Trying again", "Request"),
+    "error": ([ModelError("the model is busy", retryable=True)], "the model is busy", "Trying again may help. Request"),
     "cut off": ([*events(("end", {"complete": False, "stop_reason": "max_tokens"}))], "was cut off", ""),
     "no end": ([*events(("delta", {"seq": 1, "text": "half"}))], "ended early", "Request"),
 }

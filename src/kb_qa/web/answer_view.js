@@ -40,8 +40,9 @@ function notices(answer, state, again) {
   if (answer.refusal) made.push(refusal(answer));
   const { error, end } = answer;
   if (error) {
-    const failed = notice("error", words.failed, [error.message, error.retryable && words.retry]);
-    if (error.request_id) failed.append(node("small", "", `${words.request} ${error.request_id}`));
+    const failed = notice("error", words.failed, [error.message]);
+    const more = [error.retryable && words.retry, error.request_id && `${words.request} ${error.request_id}`];
+    failed.append(node("small", "", more.filter(Boolean).join(" ")));
     failed.append(againButton(answer, again));
     made.push(failed);
   } else if (state === "done" && !end?.complete) {

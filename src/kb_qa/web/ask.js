@@ -51,6 +51,7 @@ function begin(question, first) {
   closeReader();
   $("ask-view").classList.add("answered");
   $("result").hidden = false;
+  $("filters").open = false;
   $("ask").disabled = first;
   $("stop").hidden = !first;
   drawThread("");

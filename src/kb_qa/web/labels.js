@@ -13,7 +13,7 @@ const LABELS = {
     references: "References", figures: "Figures in this answer", materials: "Passages that were read",
     copyText: "Copy", copyMarkdown: "Copy as Markdown", copyLink: "Copy link", print: "Print",
     history: "Earlier answers", older: "Older", source: "On the page",
-    hint: "Point at a figure or a number to see where it is printed; click it to open its page here.",
+    hint: "Point at a figure or a citation to see where it is printed; click it to open its page here.",
     keys: "Keys: / question · j k citations · Esc close",
     documents: "Documents", noDocuments: "No documents yet. Add some with: kb-qa ingest FOLDER",
     documentsFailed: "The list of documents could not be loaded.",

@@ -4,6 +4,7 @@ import { previewOn } from "./preview.js";
 import { showTarget } from "./reader.js";
 
 let shownKey = "";
+let stepping = false;
 
 // `target()` is where the button leads, `faint()` what else of the document is shown with it. The key stays the same
 // when the answer is drawn anew.
@@ -12,10 +13,11 @@ export function leadsTo(button, key, target, faint = () => []) {
   button.dataset.key = key;
   button.classList.toggle("shown", key === shownKey);
   previewOn(button, target);
-  button.addEventListener("click", () => {
+  button.addEventListener("click", ({ detail }) => {
     shownKey = key;
     for (const each of document.querySelectorAll("[data-key]")) each.classList.toggle("shown", each.dataset.key === key);
-    showTarget(target(), { faint: faint().filter((other) => other.documentId === target().documentId) });
+    // Enter leads into the page, for its keys; a pointer needs none, and j and k go on where they are.
+    showTarget(target(), { faint: faint(), focus: detail === 0 && !stepping });
   });
   return button;
 }
@@ -32,7 +34,9 @@ function step(by) {
   const next = chips[at < 0 ? (by > 0 ? 0 : chips.length - 1) : Math.min(Math.max(at + by, 0), chips.length - 1)];
   if (!next) return;
   next.scrollIntoView({ block: "nearest" });
+  stepping = true;
   next.click();
+  stepping = false;
 }
 
 function isTyping({ target }) {
