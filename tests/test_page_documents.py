@@ -392,10 +392,10 @@ def test_what_the_parser_saw_is_drawn_over_the_page_by_type(here: Here) -> None:
     assert box.evaluate("box => [box.style.left, box.style.top, box.style.width, box.style.height]") == [
         "10%", "7.5%", "23.3333%", "2.5%",
     ]  # fmt: skip
-    page.get_by_label("Tables", exact=False).first.uncheck()
+    page.locator(".legend").get_by_label("Tables").uncheck()
     expect(page.locator(".canvas .layer.table")).to_be_hidden()
     expect(box).to_be_visible()
-    page.get_by_label("Reading order").uncheck()
+    page.locator(".legend").get_by_label("Reading order").uncheck()
     expect(page.locator(".canvas .number").first).to_be_hidden()
     page.evaluate("sessionStorage.clear()")
 
