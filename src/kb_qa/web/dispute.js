@@ -8,6 +8,7 @@ import { isBox, placeName, placeTarget } from "./spots.js";
 import { words } from "./words_dispute.js";
 
 const CROP_DPI = 150;
+const LEAST = { width: 340, height: 40 }; // points
 const SENTENCE_END = /(?<=[.!?]\s)|(?<=[。！？\n])/u;
 
 let asked = 0; // the number of the last request: what an older one brings is not shown any more
@@ -171,15 +172,24 @@ function pictureNode(place) {
   const frame = node("span", "frame");
   frame.append(image);
   image.addEventListener("load", () => scrollTo(frame, image, place));
-  image.src = `${place.region_url}&margin=6&dpi=${CROP_DPI}${marks}`;
+  image.src = `${withSurroundings(place.region_url)}&margin=6&dpi=${CROP_DPI}${marks}`;
   made.append(frame, node("span", "open", words.open));
   made.addEventListener("click", () => showTarget(placeTarget(place, { raw: valueOf(place) })));
   return made;
 }
 
+// A cell or a word alone says little: at least so much of the page is shown around its middle.
+function withSurroundings(address) {
+  const url = new URL(address, location.href);
+  const [x0, y0, x1, y1] = (url.searchParams.get("bbox") ?? "").split(",").map(Number);
+  if (!isBox([x0, y0, x1, y1])) return address;
+  const x = Math.max(0, LEAST.width - (x1 - x0)) / 2, y = Math.max(0, LEAST.height - (y1 - y0)) / 2;
+  return `${url.pathname}?bbox=${[Math.max(0, x0 - x), Math.max(0, y0 - y), x1 + x, y1 + y].map((value) => value.toFixed(2))}`;
+}
+
 // On a narrow screen a row is wider than its frame: the figure is what must be seen.
 function scrollTo(frame, image, { bbox, region_url: url }) {
-  const [left, , right] = (new URL(url, location.href).searchParams.get("bbox") ?? "").split(",").map(Number);
+  const [left, , right] = (new URL(withSurroundings(url), location.href).searchParams.get("bbox") ?? "").split(",").map(Number);
   if (!isBox(bbox) || !(right > left)) return;
   const middle = (((bbox[0] + bbox[2]) / 2 - left) / (right - left)) * image.clientWidth;
   frame.scrollLeft = middle - frame.clientWidth / 2;
