@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,17 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(here: Here) -> None:
     for place in (".upload .note", "#documents .rejection"):
         expect(page.locator(place)).to_contain_text(reason)
         expect(page.locator(place)).to_contain_text("save a copy without one")
+
+
+def test_bytes_that_are_known_are_told_as_what_became_of_them(here: Here) -> None:
+    """Nothing to do for those that can be asked; those that were set aside are no success."""
+    page = here.show()
+    for state, told in (("ready", "already here, nothing to do"), ("quarantined", "already here, but set aside")):
+        known = partial(Route.fulfill, status=200, body=json.dumps({"state": state}))
+        page.route(f"**/v1/documents/{state}.txt", lambda route, _, known=known: known(route))
+        drop(page, (f"{state}.txt", b"1"))
+        expect(page.locator(".upload", has_text=f"{state}.txt").locator(".step")).to_contain_text(told)
+    expect(page.locator(".upload.problem .name")).to_have_text("quarantined.txt")
 
 
 def test_active_content_under_the_name_of_a_pdf_is_refused_in_plain_words(here: Here) -> None:

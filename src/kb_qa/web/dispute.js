@@ -163,13 +163,13 @@ function placeNode(place) {
 // The row or the paragraph around the figure, its own words tinted; it opens the page beside the answer.
 function pictureNode(place) {
   if (!place.region_url) return node("p", "quiet", words.noPicture);
-  const made = node("button", "crop");
+  const made = node("button", "place-crop");
   made.type = "button";
   const image = node("img");
   const marks = isBox(place.bbox) ? `&marks=${place.bbox.join(",")}` : "";
   Object.assign(image, { alt: words.picture(valueOf(place), place.label ?? ""), loading: "lazy", decoding: "async" });
   image.addEventListener("error", () => made.replaceWith(node("p", "quiet", words.pictureGone)));
-  const frame = node("span", "frame");
+  const frame = node("span", "place-frame");
   frame.append(image);
   image.addEventListener("load", () => scrollTo(frame, image, place));
   image.src = `${withSurroundings(place.region_url)}&margin=6&dpi=${CROP_DPI}${marks}`;

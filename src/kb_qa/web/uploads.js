@@ -13,8 +13,8 @@ const FOLLOWED_AT_ONCE = 2;
 const MOST_FILES = 2000; // of one drop
 const WAIT_SECONDS = 5; // where the service says nothing of when to come again
 const LONGEST_WAIT = 120;
-const OVER = new Set(["ready", "quarantined", "failed", "deleted", "known", "refused", "broken", "cancelled"]);
-const PROBLEMS = new Set(["quarantined", "failed", "refused", "broken"]);
+const OVER = new Set(["ready", "quarantined", "failed", "deleted", "known", "aside", "refused", "broken", "cancelled"]);
+const PROBLEMS = new Set(["quarantined", "aside", "failed", "refused", "broken"]);
 
 const uploads = []; // what was sent since the page was loaded, newest last
 let parts = null;
@@ -148,7 +148,7 @@ function sendFile(upload) {
 function answered(upload, request) {
   upload.abort = null;
   const told = jsonOf(request.responseText);
-  if (request.status === 200) show(upload, "known", { message: told.message });
+  if (request.status === 200) show(upload, told.state === "quarantined" ? "aside" : "known");
   else if (request.status === 202) taken(upload, told);
   else if ([429, 503].includes(request.status)) pause(upload, request.getResponseHeader("Retry-After"), told.message);
   else {
