@@ -180,7 +180,7 @@ def test_documents_lists_names_and_states(sample_kb: Path) -> None:
     done = run("documents", "--kb", sample_kb, "--json")
     assert {line["state"] for line in done.lines} == {"ready"}
     fields = {"document_id", "names", "state", "pages", "chunks", "parser", "flags", "reason", "code"}
-    assert set(done.lines[0]) == fields | {"dated", "dated_by"}
+    assert set(done.lines[0]) == fields | {"dated", "dated_by", "grades", "page_reasons"}
 
 
 def test_elements_prints_what_the_parser_sees(sample_kb: Path) -> None:

@@ -662,6 +662,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
     assert [f"{method} {path}" for method, path in routes() if path.startswith("/v1")] == [
         "DELETE /v1/documents/{document_id}",
         "DELETE /v1/session",
+        "GET /v1/answers",
         "GET /v1/answers/{answer_id}",
         "GET /v1/answers/{answer_id}/answer.md",
         "GET /v1/answers/{answer_id}/citations",
@@ -682,6 +683,7 @@ def test_routes_are_the_documented_ones_and_none_takes_a_path() -> None:
         "GET /v1/documents/{document_id}/pages/{number}.png",
         "GET /v1/documents/{document_id}/pages/{number}/elements",
         "GET /v1/documents/{document_id}/pages/{number}/region.png",
+        "GET /v1/examples",
         "GET /v1/jobs/{job_id}",
         "GET /v1/session",
         "POST /v1/ask",

@@ -66,10 +66,11 @@ def test_the_settings_of_a_language_model_are_read() -> None:
     assert Settings().temperature is None
 
 
+@pytest.mark.parametrize("edition", ["README.md", "README.zh.md"])
 @pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
-def test_every_setting_is_documented(name: str) -> None:
-    """README.md lists it."""
-    readme = Path(__file__).resolve().parent.parent / "README.md"
+def test_every_setting_is_documented(name: str, edition: str) -> None:
+    """Both editions list it."""
+    readme = Path(__file__).resolve().parent.parent / edition
     assert f"`KB_QA_{name.upper()}`" in readme.read_text(encoding="utf-8")
 
 

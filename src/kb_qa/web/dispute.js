@@ -8,6 +8,7 @@ import { isBox, placeName, placeTarget } from "./spots.js";
 import { words } from "./words_dispute.js";
 
 const CROP_DPI = 150;
+const REGION = /^\/v1\/documents\/[0-9a-f]{64}\/pages\/[0-9]+\/region\.png\?/;
 const LEAST = { width: 340, height: 40 }; // points
 const SENTENCE_END = /(?<=[.!?]\s)|(?<=[。！？\n])/u;
 
@@ -162,7 +163,8 @@ function placeNode(place) {
 
 // The row or the paragraph around the figure, its own words tinted; it opens the page beside the answer.
 function pictureNode(place) {
-  if (!place.region_url) return node("p", "quiet", words.noPicture);
+  const address = withSurroundings(place.region_url);
+  if (!address) return node("p", "quiet", words.noPicture);
   const made = node("button", "place-crop");
   made.type = "button";
   const image = node("img");
@@ -172,17 +174,19 @@ function pictureNode(place) {
   const frame = node("span", "place-frame");
   frame.append(image);
   image.addEventListener("load", () => scrollTo(frame, image, place));
-  image.src = `${withSurroundings(place.region_url)}&margin=6&dpi=${CROP_DPI}${marks}`;
+  image.src = `${address}&margin=6&dpi=${CROP_DPI}${marks}`;
   made.append(frame, node("span", "open", words.open));
   made.addEventListener("click", () => showTarget(placeTarget(place, { raw: valueOf(place) })));
   return made;
 }
 
-// A cell or a word alone says little: at least so much of the page is shown around its middle.
+// A cell or a word alone says little: at least so much of the page is shown around its middle. Empty where the address
+// is not one of the service's own pictures.
 function withSurroundings(address) {
+  if (!REGION.test(address ?? "")) return "";
   const url = new URL(address, location.href);
   const [x0, y0, x1, y1] = (url.searchParams.get("bbox") ?? "").split(",").map(Number);
-  if (!isBox([x0, y0, x1, y1])) return address;
+  if (!isBox([x0, y0, x1, y1])) return "";
   const x = Math.max(0, LEAST.width - (x1 - x0)) / 2, y = Math.max(0, LEAST.height - (y1 - y0)) / 2;
   return `${url.pathname}?bbox=${[Math.max(0, x0 - x), Math.max(0, y0 - y), x1 + x, y1 + y].map((value) => value.toFixed(2))}`;
 }
