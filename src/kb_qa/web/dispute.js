@@ -9,7 +9,7 @@ import { words } from "./words_dispute.js";
 
 const CROP_DPI = 150;
 const REGION = /^\/v1\/documents\/[0-9a-f]{64}\/pages\/[0-9]+\/region\.png\?/;
-const LEAST = { width: 340, height: 40 }; // points
+const LEAST = { width: 280, height: 18 }; // points
 const SENTENCE_END = /(?<=[.!?]\s)|(?<=[。！？\n])/u;
 
 let asked = 0; // the number of the last request: what an older one brings is not shown any more
