@@ -21,10 +21,9 @@ def exported(*arguments: str | Path) -> list[dict[str, object]]:
 def test_decisions_are_exported(tmp_path: Path) -> None:
     """A line each, with the figure as it was shown."""
     with Ledger.open(tmp_path, create=True) as ledger:
-        ledger.save_decision(Decision("a1", 2, "reject", "see page 9", "4,132", 100.0))
-    assert exported("--decisions", "--kb", tmp_path) == [
-        {"answer_id": "a1", "n": 2, "raw": "4,132", "decision": "reject", "note": "see page 9", "decided": 100.0}
-    ]
+        ledger.save_decision(Decision("a1", 2, "reject", "see page 9", "4,132", 100.0, by="auditor"))
+    line = {"answer_id": "a1", "n": 2, "raw": "4,132", "decision": "reject", "note": "see page 9", "decided": 100.0}
+    assert exported("--decisions", "--kb", tmp_path) == [line | {"by": "auditor"}]
 
 
 def test_a_knowledge_base_without_chunks_exports_nothing(tmp_path: Path) -> None:

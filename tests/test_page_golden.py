@@ -1,4 +1,4 @@
-"""The page over the samples looks as it did when last looked at; `python -m scripts.take_screenshot --golden` renews it."""
+"""The page over the samples looks as when last looked at; `python -m scripts.take_screenshot --golden` renews it."""
 
 from __future__ import annotations
 
