@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ingest.drafts import DraftCell, DraftTable, bbox_of
 from ingest.reading_text import Vocabulary, build_text
 from ingest.row_groups import row_groups
 from ingest.table_headers import column_path, count_stub_columns, extent, in_blocks, row_path, slots_of
 from ingest.table_measures import with_measures
 from kb_qa.elements import Cell, Table, Word
-from kb_qa.geometry import Region
+from kb_qa.geometry import BBox, Region
 
 SEPARATOR = " | "
 
@@ -34,7 +36,7 @@ def build_table(draft: DraftTable, page: int, vocabulary: Vocabulary) -> tuple[T
                 column_span=cell.column_span,
                 text=text[start:end],
                 page=page_of_row(draft, cell.row, page),
-                bbox=cell.bbox.rounded(),
+                bbox=_holding_its_print(cell).rounded(),
                 row_headers=() if header else row_path(slots, cell, stub, groups, texts),
                 column_headers=column_path(slots, cell, draft.headers, texts),
                 start=start,
@@ -51,6 +53,14 @@ def build_table(draft: DraftTable, page: int, vocabulary: Vocabulary) -> tuple[T
         confidence=draft.confidence,
     )
     return with_measures(table, draft.stated), text, words
+
+
+def _holding_its_print(cell: DraftCell) -> BBox:
+    """The cell's box, as high as its lines are: where a grid was guessed, a rule may run through what is printed."""
+    if not cell.lines:
+        return cell.bbox
+    printed = bbox_of(cell.lines)
+    return replace(cell.bbox, y0=min(cell.bbox.y0, printed.y0), y1=max(cell.bbox.y1, printed.y1))
 
 
 def page_of_row(draft: DraftTable, row: int, page: int) -> int:

@@ -20,7 +20,7 @@ from kb_qa.geometry import BBox, Quality
 from kb_qa.ledger import Ledger
 from kb_qa.prompts import build_context
 from tests.pdf_pages import Draw, draw_grid, ink, tables, texts, write_pdf
-from tests.table_drafts import cell, draft_table, grid, line, table_draft, texts_of
+from tests.table_drafts import built, cell, draft_table, grid, line, table_draft, texts_of
 
 
 def only_table(path: Path) -> Element:
@@ -164,6 +164,16 @@ def test_cells_are_where_they_are_displayed(tmp_path: Path, rotation: int) -> No
     assert ink(path, 1, cell.bbox) > 0.01
     (word,) = [word for word in element.words if word.text == "4,812.5"]
     assert word.bbox.overlap(cell.bbox) > 0.9
+
+
+def test_a_cell_is_as_high_as_what_is_printed_in_it() -> None:
+    """A guessed rule that runs through a line is moved past it, up and down; sides and other cells stay."""
+    cells = grid([["", "2024"], ["Net sales", "8,412"]])
+    low = replace(cells[1], bbox=replace(cells[1].bbox, y0=cells[1].lines[0].bbox.y0 + 4, y1=9.0))
+    table = built(draft_table([cells[0], low, *cells[2:]]))
+    boxes = {each.text: each.bbox for each in table.cells}
+    assert boxes["2024"] == replace(low.bbox, y0=4.0, y1=14.0)
+    assert boxes["8,412"] == cells[3].bbox
 
 
 def test_b2_an_empty_grid_and_a_box_are_no_tables(tmp_path: Path) -> None:
