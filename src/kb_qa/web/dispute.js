@@ -188,7 +188,7 @@ function withSurroundings(address) {
   const [x0, y0, x1, y1] = (url.searchParams.get("bbox") ?? "").split(",").map(Number);
   if (!isBox([x0, y0, x1, y1])) return "";
   const x = Math.max(0, LEAST.width - (x1 - x0)) / 2, y = Math.max(0, LEAST.height - (y1 - y0)) / 2;
-  return `${url.pathname}?bbox=${[Math.max(0, x0 - x), Math.max(0, y0 - y), x1 + x, y1 + y].map((value) => value.toFixed(2))}`;
+  return `${url.pathname}?bbox=${[Math.max(0, x0 - x), Math.max(0, y0 - y), x1 + x, y1 + y].map((value) => Math.round(100 * value) / 100)}`;
 }
 
 // On a narrow screen a row is wider than its frame: the figure is what must be seen.
