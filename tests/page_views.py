@@ -109,8 +109,8 @@ def settled(page: Page, pictures: str) -> None:
     page.locator(pictures).evaluate_all(loaded)
 
 
-def taken(browser: Browser, base: str, variant: Variant) -> Iterator[tuple[str, Image.Image]]:
-    """Name and picture of each view, what was asked before left out: it depends on what ran before."""
+def shown(browser: Browser, base: str, variant: Variant) -> Iterator[tuple[str, Page]]:
+    """Name and page of each view, what was asked before left out: it depends on what ran before."""
     size = {"width": variant.width, "height": 900 if variant.width > 1000 else 740}
     with browser.new_context(
         viewport=size,  # type: ignore[arg-type]
@@ -125,8 +125,14 @@ def taken(browser: Browser, base: str, variant: Variant) -> Iterator[tuple[str, 
             bring_up(page, variant)
             page.locator("#history, #thread").evaluate_all("parts => { for (const part of parts) part.hidden = true; }")
             page.mouse.move(0, 0)
-            yield f"{name}-{variant.name}", Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            yield name, page
             page.close()
+
+
+def taken(browser: Browser, base: str, variant: Variant) -> Iterator[tuple[str, Image.Image]]:
+    """Name and picture of each view."""
+    for name, page in shown(browser, base, variant):
+        yield f"{name}-{variant.name}", Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
 def smaller(picture: Image.Image) -> Image.Image:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Browser
 
-from tests.page_views import GOLDEN, VARIANTS, VIEWS, Variant, smaller, taken
+from tests.page_views import GOLDEN, VARIANTS, VIEWS, Variant, shown, smaller, taken
 
 BLOCK = 8  # pixels of a golden file, each way: what is compared is their mean, so that edges of letters may differ
 UNLIKE = 30  # of 255: a block that differs by more shows something else
@@ -41,10 +42,22 @@ def test_each_view_looks_as_it_did(variant: Variant, sample_service: str, browse
     assert unlike == {}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", [VARIANTS[1], VARIANTS[2]], ids=lambda variant: variant.name)
+def test_no_view_has_a_violation(variant: Variant, sample_service: str, browser: Browser) -> None:
+    """axe-core finds nothing on any view, also with the page of a figure open beside its answer or over it."""
+    found = {}
+    for name, page in shown(browser, sample_service, variant):
+        violations = Axe().run(page).response["violations"]
+        if violations:
+            found[name] = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in violations]
+    assert found == {}
+
+
 def test_the_comparison_sees_what_matters() -> None:
     """Two views of one screen differ by more than is allowed, and so does the page in another language."""
     for variant in VARIANTS:
-        shown = {name: Image.open(GOLDEN / f"{name}-{variant.name}.png") for name in VIEWS}
-        for name, other in zip(list(shown)[:-1], list(shown)[1:], strict=True):
-            share, _ = difference(shown[name], shown[other])
+        pictures = {name: Image.open(GOLDEN / f"{name}-{variant.name}.png") for name in VIEWS}
+        for name, other in zip(list(pictures)[:-1], list(pictures)[1:], strict=True):
+            share, _ = difference(pictures[name], pictures[other])
             assert share > MOST, (name, other, variant)
