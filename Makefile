@@ -3,8 +3,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# The lock files name every package: nothing is to be resolved, and what is imported is compiled then.
+# The lock files name every package: nothing is to be resolved. What is installed is compiled on all cores.
 LOCKED := --quiet --disable-pip-version-check --no-deps --no-compile
+COMPILE = $(BIN)/python -W ignore -m compileall -q -j 0 .venv/lib >/dev/null 2>&1 || true # some packages ship files of Python 2
 # Each of many processes would compile all that it imports, where nothing compiled may be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -43,10 +44,12 @@ samples: .venv/installed
 .venv/installed: .venv/created requirements.lock pyproject.toml
 	$(BIN)/pip install $(LOCKED) -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(COMPILE)
 	touch $@
 
 .venv/installed-dev: .venv/installed requirements-dev.lock
 	$(BIN)/pip install $(LOCKED) -r requirements-dev.lock
+	$(COMPILE)
 	touch $@
 
 clean:
