@@ -2,12 +2,15 @@
 
 import itertools
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import snowballstemmer
 
+import kb_qa.terms
 from kb_qa.terms import terms, use_cache
 
 
@@ -75,3 +78,24 @@ def test_threads_stem_one_after_the_other() -> None:
     finally:
         sys.setswitchinterval(switch)
     assert together == [[stem] for stem in alone]
+
+
+def test_threads_that_come_first_load_one_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty at once: the first one loads it, and the others wait for that."""
+    started = threading.Barrier(20)
+    made: list[object] = []
+
+    def slow(cache: Path | None) -> object:
+        made.append(object())
+        time.sleep(0.05)
+        return made[-1]
+
+    def first(_: int) -> object:
+        started.wait()
+        return kb_qa.terms._segmenter()
+
+    monkeypatch.setattr(kb_qa.terms, "_loaded", [])
+    monkeypatch.setattr(kb_qa.terms, "_made", slow)
+    with ThreadPoolExecutor(20) as threads:
+        assert set(threads.map(first, range(20))) == {made[0]}
+    assert len(made) == 1

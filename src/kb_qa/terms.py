@@ -110,19 +110,29 @@ def _stemmer() -> snowballstemmer.stemmer:
 
 
 _loaded: list[jieba.Tokenizer] = []
+_LOADING = threading.Lock()
 
 
 def _segmenter(cache: Path | None = None) -> jieba.Tokenizer:
-    """The one segmenter of the process. jieba's own default cache lies in the shared temporary folder: not used."""
+    """The one segmenter of the process. jieba's own default cache lies in the shared temporary folder: not used.
+
+    Whoever comes first loads it, for a second or two; others wait: each on its own would take as long as all together.
+    """
     if not _loaded:
-        jieba.setLogLevel(logging.CRITICAL)
-        segmenter = jieba.Tokenizer()
-        if cache is not None:
-            segmenter.tmp_dir = str(cache)
-            segmenter.initialize()
-        else:
-            with tempfile.TemporaryDirectory() as private:
-                segmenter.tmp_dir = private
-                segmenter.initialize()
-        _loaded.append(segmenter)
+        with _LOADING:
+            if not _loaded:
+                _loaded.append(_made(cache))
     return _loaded[0]
+
+
+def _made(cache: Path | None) -> jieba.Tokenizer:
+    jieba.setLogLevel(logging.CRITICAL)
+    segmenter = jieba.Tokenizer()
+    if cache is not None:
+        segmenter.tmp_dir = str(cache)
+        segmenter.initialize()
+    else:
+        with tempfile.TemporaryDirectory() as private:
+            segmenter.tmp_dir = private
+            segmenter.initialize()
+    return segmenter
