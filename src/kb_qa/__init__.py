@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from kb_qa.answers import AnswerEvent, Citation, Context, Filters, Hit, Located, Question
@@ -9,6 +10,9 @@ from kb_qa.elements import Block, Cell, Chunk, Element, Table, Word
 from kb_qa.errors import KbQaError
 from kb_qa.geometry import BBox, Page, Region
 from kb_qa.locate import PrintedText, block_rects, find_all, locate  # now: the module has this name, too
+
+# Of libraries that tell their makers of their use unless this is set before they load: onnxruntime, unstructured.
+os.environ.update(ORT_DISABLE_TELEMETRY="1", DO_NOT_TRACK="1")
 
 if TYPE_CHECKING:
     from kb_qa.citation import at_level, build_citation, citation_from_metadata, locate_cited
