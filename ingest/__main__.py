@@ -7,7 +7,6 @@ import json
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -35,6 +34,7 @@ from kb_qa.listing import element_line
 from kb_qa.logs import configure
 from kb_qa.picture import Picture
 from kb_qa.renderer import Renderer
+from kb_qa.scratch import Scratch
 from kb_qa.settings import Settings
 
 
@@ -195,10 +195,10 @@ def crop(file: Path, page: int, bbox: str, output: Path, **options: Any) -> None
     marks = tuple(map(parse_bbox, filter(None, options["marks"].split(";"))))
     asked = Picture(page, parse_bbox(bbox), options["dpi"], options["margin"], marks)
     settings = settings_of(options["kb"])
-    with tempfile.TemporaryDirectory() as folder:
-        named = _named(file, Path(folder))
-        source = shown_file(settings, named, Path(folder))
-        with Renderer(Path(folder), max_megapixels=settings.max_megapixels) as renderer:
+    with Scratch() as folder:
+        named = _named(file, folder)
+        source = shown_file(settings, named, folder)
+        with Renderer(folder, max_megapixels=settings.max_megapixels) as renderer:
             png, reason = asyncio.run(_cropped(renderer, source, asked, named.name))
     write_output(output, png)
     line = {"path": str(output), "page": page, "bbox": _finite_list(asked), "dpi": options["dpi"], "bytes": len(png)}

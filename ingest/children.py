@@ -15,7 +15,6 @@ import os
 import resource
 import shutil
 import signal
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
@@ -35,13 +34,12 @@ from ingest.parse import Parse, parse_document
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import FULL, CrashedParserError, KbQaError, OverrunError, disk_error
 from kb_qa.raised import places
+from kb_qa.scratch import Scratch
 
 _log = logging.getLogger(__name__)
 
 MAX_TASKS = 40  # a child is replaced after so many documents, which bounds what leaks add up to
 ATTEMPTS = 2
-
-_SCRATCH = "kb-qa-parsers-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +84,7 @@ class ParserPool:
         self._lock = threading.Lock()
         self._closed = False
         self._jobs: set[_Job] = set()
-        _remove_abandoned()
-        self._scratch = tempfile.TemporaryDirectory(prefix=f"{_SCRATCH}{os.getpid()}-")
+        self._scratch = Scratch()
         # Linux ends a child with the *thread* that started it (PDEATHSIG), so one thread stays for as long as the pool.
         self._starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parser-starter")
         self._pool: ProcessPool | None = None
@@ -130,7 +127,7 @@ class ParserPool:
             _stop(pool)
         self._starter.shutdown()
         self._end_orphans()
-        self._scratch.cleanup()
+        self._scratch.remove()
 
     def _schedule(self, job: _Job) -> None:
         task = functools.partial(_run, job.parse, job.path.absolute(), job.document_id, job.kind, self._limits)
@@ -156,7 +153,7 @@ class ParserPool:
             max_workers=self.workers,
             max_tasks=MAX_TASKS,
             initializer=confine,
-            initargs=(self._scratch.name, os.getpid(), self._limits.memory_mb, self.workers),
+            initargs=(str(self._scratch.path), os.getpid(), self._limits.memory_mb, self.workers),
             context=multiprocessing.get_context("spawn"),
         )
         self._starter.submit(lambda: pool.active).result()  # asking starts it
@@ -200,19 +197,11 @@ class ParserPool:
 
     def _end_orphans(self) -> None:
         """Kills what children that are gone left running, and removes their scratch directories."""
-        for folder in Path(self._scratch.name).iterdir():
+        for folder in self._scratch.path.iterdir():
             leader = int(folder.name)
             if not _is_alive(leader):
                 _end_session(leader)
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_abandoned() -> None:
-    """Removes the scratch directories of parents that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*-*"):
-        owner = folder.name.removeprefix(_SCRATCH).partition("-")[0]
-        if owner.isdigit() and not _is_alive(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _deliver(job: _Job, outcome: _Outcome) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -25,6 +24,7 @@ from kb_qa.guardrails.document_facts import document_locale_of, packed_facts, re
 from kb_qa.guardrails.labels import DEFAULT_ALIASES, Aliases
 from kb_qa.ledger import Ledger, ParsedFacts
 from kb_qa.protocols import Embedder
+from kb_qa.scratch import Scratch
 from kb_qa.version_table import VersionRecord
 
 _log = logging.getLogger(__name__)
@@ -113,8 +113,8 @@ class Ingest:
             error = each.error
             yield Outcome(each.name, state="quarantined", reason=str(error), code=error.code, key=str(each.path))
         with (
-            tempfile.TemporaryDirectory(prefix="kb-qa-originals-") as folder,
-            closing(self._parsed(discovery.found, Path(folder))) as parsed,
+            Scratch() as folder,
+            closing(self._parsed(discovery.found, folder)) as parsed,
         ):
             for settled in parsed:
                 yield settled if isinstance(settled, Outcome) else self._finished(*settled)

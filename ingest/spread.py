@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
@@ -21,6 +20,7 @@ from ingest.page_ranges import RANGE, LostPage, Part, join_ranges, parse_or_coun
 from ingest.page_watch import PageWatch
 from kb_qa.elements import ParsedDocument
 from kb_qa.errors import CrashedParserError, OverrunError
+from kb_qa.scratch import Scratch
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class _Spreading:
         self._parts: dict[int, Part | None] = {}  # by the place of their first page; None: not yet
         self._deaths = 0
         self._first_death: BaseException | None = None
-        self._marks = tempfile.TemporaryDirectory(prefix="kb-qa-marks-", ignore_cleanup_errors=True)
+        self._marks = Scratch()
         self.future: Future[ParsedDocument] = Future()
         self.future.add_done_callback(self._stop_the_rest)
         watch = self._watch("whole")
@@ -82,7 +82,7 @@ class _Spreading:
         self._start(parse, self._counted, functools.partial(self._died, watch, 0, None))
 
     def _watch(self, name: str) -> PageWatch:
-        return PageWatch(Path(self._marks.name) / name, self._limits.page_limit)
+        return PageWatch(self._marks.path / name, self._limits.page_limit)
 
     def _start(
         self, parse: Callable[..., Any], then: Callable[[Any], None], failed: Callable[[BaseException], None]
@@ -184,4 +184,4 @@ class _Spreading:
     def _stop_the_rest(self, future: Future[ParsedDocument]) -> None:
         for running in tuple(self._running):
             running.cancel()
-        self._marks.cleanup()
+        self._marks.remove()

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingest.writer import Settled, Task, Writer
+from kb_qa.backup import remove_unfinished_backups
 from kb_qa.blobs import UPLOADS
 from kb_qa.errors import FULL, EnvironmentProblemError, KbQaError, LockHeldError, LostLeaseError
 from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
+from kb_qa.scratch import remove_abandoned
 from kb_qa.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -62,6 +64,8 @@ class Worker:
     def tidy(self) -> None:
         """What a process that was killed has left: jobs that run, halves of files, documents half deleted."""
         self.ledger.jobs.take_back()
+        remove_abandoned()
+        remove_unfinished_backups(self.ledger.kb_dir)
         self.ledger.remove_leftovers()
         self.writer.removal(self.ledger).sweep()
         self._remove_uploads()

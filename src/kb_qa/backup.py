@@ -13,7 +13,6 @@ import os
 import shutil
 import sqlite3
 import tarfile
-import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Mapping
@@ -27,6 +26,7 @@ from kb_qa.database import FILE_NAME
 from kb_qa.errors import FULL, EnvironmentProblemError, InputError, KbQaError, NotFoundError
 from kb_qa.ledger import Ledger
 from kb_qa.schema import SCHEMA_VERSION
+from kb_qa.scratch import Scratch, remove_abandoned
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -34,7 +34,6 @@ ALIASES = "aliases.toml"
 _BLOBS = "blobs"
 _SCRATCH = ".backup-"
 _TRIES = 5  # documents may be deleted between the ledger's copy and that of the originals
-_LEFTOVER_SECONDS = 86_400.0
 _MOST_MANIFEST = 256 << 20
 _PIECE = 1 << 20
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, ValueError, KeyError, TypeError, sqlite3.DatabaseError)
@@ -54,9 +53,7 @@ def backup(kb_dir: Path, output: Path) -> Contents:
     with Ledger.open(kb_dir, create=False) as ledger:
         name = ledger.name()
     try:
-        _remove_leftovers(kb_dir)
-        with tempfile.TemporaryDirectory(dir=kb_dir, prefix=_SCRATCH) as folder:
-            scratch = Path(folder)
+        with Scratch(_SCRATCH, kb_dir) as scratch:
             documents = _consistent(kb_dir, scratch)
             manifest = _manifest(scratch, name)
             _pack(scratch, manifest, output)
@@ -76,8 +73,8 @@ def restore(archive: Path, kb_dir: Path) -> Contents:
     target = kb_dir.absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-restoring-") as folder:
-            made = Path(folder) / "kb"
+        with Scratch(f".{target.name}-restoring-", target.parent) as folder:
+            made = folder / "kb"
             made.mkdir()
             contents = _unpacked(archive, made)
             _sync(made)
@@ -171,15 +168,13 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
 @contextmanager
 def _written(output: Path) -> Iterator[IO[bytes]]:
     """A file that takes its place when it is whole; readable by its owner alone, as it holds what readers asked."""
-    handle, name = tempfile.mkstemp(dir=output.absolute().parent, prefix=f".{output.name[:40]}-")
-    try:
-        with os.fdopen(handle, "wb") as target:
+    with Scratch(f".{output.name[:40]}-making-", output.absolute().parent) as folder:
+        made = folder / "archive"
+        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
             yield target
             target.flush()
             os.fsync(target.fileno())
-        Path(name).replace(output)
-    finally:
-        Path(name).unlink(missing_ok=True)
+        made.replace(output)
 
 
 def _unpacked(archive: Path, made: Path) -> Contents:
@@ -297,11 +292,9 @@ def _sync(folder: Path) -> None:
             os.close(handle)
 
 
-def _remove_leftovers(kb_dir: Path) -> None:
-    """Of backups whose process was killed."""
-    for left in kb_dir.glob(f"{_SCRATCH}*"):
-        if left.stat().st_mtime < time.time() - _LEFTOVER_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
+def remove_unfinished_backups(kb_dir: Path) -> None:
+    """Of processes that were killed. They link originals, which would outlive their documents."""
+    remove_abandoned(_SCRATCH, kb_dir)
 
 
 def _disk_problem(error: OSError, what: str) -> EnvironmentProblemError:

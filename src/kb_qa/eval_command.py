@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from kb_qa.evaluation.page_search import PageSearch
 from kb_qa.evaluation.report import html_report
 from kb_qa.evaluation.runs import Run, question_line, summary_line
 from kb_qa.observe import Asker, HereAsker, RemoteAsker, named_documents, observe, stored_pages
+from kb_qa.scratch import Scratch
 from kb_qa.settings import PREFIX, Settings
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
@@ -206,7 +206,7 @@ def _require(cases: Sequence[Case], documents: Mapping[str, frozenset[str]], set
 
 def _report(runs: Sequence[Run], settings: Settings) -> str:
     language = terminal_language()
-    with open_ledger(settings) as ledger, tempfile.TemporaryDirectory() as cache:
-        crops = crops_of(runs[0].observed, ledger, Path(cache), language)
+    with open_ledger(settings) as ledger, Scratch() as cache:
+        crops = crops_of(runs[0].observed, ledger, cache, language)
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     return html_report(runs, crops, language=language, made=made)

@@ -10,13 +10,13 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from contextlib import closing
 from pathlib import Path
 
 from kb_qa.errors import DamagedIndexError, KbQaError, LockHeldError
 from kb_qa.ledger import Ledger
 from kb_qa.locks import DirectoryLock
+from kb_qa.scratch import Scratch
 from kb_qa.vectors import fingerprint_of, open_store
 
 PROBE_SECONDS = 120.0
@@ -48,8 +48,8 @@ def look(kb: Path, folder: str) -> str:
             return "empty, as the ledger is"
         if not seal or fingerprint_of(kb / folder) != seal:
             return f"does not match its seal: the next question rebuilds it from the ledger ({expected} chunks)"
-        with tempfile.TemporaryDirectory(prefix="kb-qa-probe-") as scratch:
-            copy = Path(shutil.copytree(kb / folder, Path(scratch) / folder))
+        with Scratch() as scratch:
+            copy = Path(shutil.copytree(kb / folder, scratch / folder))
             with closing(open_store(copy, embedder[1], seal)) as store:
                 count = store.count()
         if count != expected:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -34,6 +33,7 @@ from kb_qa.locks import require_free
 from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
+from kb_qa.scratch import Scratch
 from kb_qa.terminal import Terminal
 from kb_qa.whole_command import base_of_whole
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
@@ -199,11 +199,11 @@ def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_j
     """
     from kb_qa.renderer import Renderer  # PyMuPDF loads only where it is needed
 
-    with open_ledger(settings_of(kb)) as library, tempfile.TemporaryDirectory() as cache:
+    with open_ledger(settings_of(kb)) as library, Scratch() as cache:
         documents = chosen_documents(marked_documents(stored_events(library, answer_id)), document)
         paged = [marked for marked in documents if marked.claims]
         targets = output_names(output, paged)
-        with Renderer(Path(cache)) as renderer:
+        with Renderer(cache) as renderer:
             for marked, target in zip(paged, targets, strict=True):
                 written = renderer.highlighted(
                     library.blob_path(marked.document_id), marked.document_id, marked.claims, subject=repr(marked.name)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from kb_qa.errors import InputError, MissingIndexError
+from kb_qa.scratch import Scratch
 from kb_qa.settings import Settings
 from kb_qa.wiring import open_ledger
 
@@ -32,8 +32,8 @@ def base_of_whole(settings: Settings, whole: str) -> Iterator[tuple[Settings, st
     if _is_ready(settings, document_id):
         yield settings, document_id
         return
-    with tempfile.TemporaryDirectory(prefix="kb-qa-whole-") as directory:
-        own = replace(settings, kb=Path(directory) / "kb")
+    with Scratch() as folder:
+        own = replace(settings, kb=folder / "kb")
         command = [sys.executable, "-m", "ingest", "ingest", "--kb", str(own.kb), str(path.resolve())]
         if subprocess.call(command, stdout=subprocess.DEVNULL) != 0:
             raise InputError(f"{whole!r} could not be read; kb-qa elements {whole!r} says what the parser sees")
