@@ -6,6 +6,8 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -122,6 +124,20 @@ async def test_a_child_that_dies_fails_one_picture_only(tmp_path: Path, pdf: Pat
         assert await renderer.picture(pdf, DOCUMENT, Picture(1, dpi=36))
 
 
+async def test_a_child_without_a_parent_ends(endless: Path) -> None:
+    """Where the service was killed nobody times its children: the kernel does, also in the middle of MuPDF."""
+    program = (
+        "import sys; from functools import partial; from pathlib import Path; from kb_qa.pages import picture_png\n"
+        "from kb_qa.picture import Picture; from kb_qa.renderer import within\n"
+        "print(within(lambda: 'drawn', 60), flush=True)\n"
+        "within(partial(picture_png, Path(sys.argv[1]), Picture(1)), 0.2)"
+    )
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", program, str(endless)], capture_output=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGPROF, b"drawn\n")
+
+
 async def test_a_cancelled_picture_stops_its_child(tmp_path: Path, pdf: Path, endless: Path) -> None:
     """A reader who leaves frees the child for others."""
     with Renderer(tmp_path, workers=1) as renderer:
@@ -136,7 +152,16 @@ async def test_a_cancelled_picture_stops_its_child(tmp_path: Path, pdf: Path, en
 
 
 async def test_the_cache_keeps_the_latest_within_its_size(tmp_path: Path, pdf: Path) -> None:
-    """Pictures beyond the size go, the least recently used first; no partial file is left, and none elsewhere."""
+    """Pictures beyond the size go, the least recently used first; no partial file is left, and none elsewhere.
+
+    So go halves of files that a child left long ago, which was ended while it wrote.
+    """
+    left = tmp_path / "a" / "cache" / "b" / ".left"
+    left.mkdir(parents=True)
+    (left.parent / ".picture.part").write_bytes(b"half of a picture")
+    (left / "marked.pdf.part").write_bytes(b"half of a document")
+    for path in (left, left.parent / ".picture.part"):
+        os.utime(path, (0, 0))
     with Renderer(tmp_path / "a" / "cache", cache_mb=0.02) as renderer:
         for dpi in range(72, 84):
             await renderer.picture(pdf, "../../escaped", Picture(1, dpi=dpi))

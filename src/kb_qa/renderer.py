@@ -12,8 +12,10 @@ import resource
 import shutil
 import signal
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -42,6 +44,11 @@ _PICTURES_PER_CHILD = 2000
 
 # What messages call a file whose name on disk means nothing to a reader.
 SUBJECT = "this document"
+
+_HALF_SECONDS = 3600  # after which what a child was writing when it was ended is left over
+
+# Times the seconds of a picture, after which a child that is still at it ends by itself: nobody is left to end it.
+_ORPHAN_PATIENCE = 2
 
 _OPEN_DOCUMENTS = 4  # kept open by a child: crops of one answer are of few documents
 
@@ -141,7 +148,8 @@ class Renderer:
     async def _made(self, make: Callable[[], Made], what: str) -> Made:
         """Errors of the child come back as they are. Cancelling this ends the child's work."""
         try:
-            future = self._pool.schedule(make, timeout=self._seconds)
+            bounded = partial(within, make, _ORPHAN_PATIENCE * self._seconds)
+            future = self._pool.schedule(bounded, timeout=self._seconds)
         except RuntimeError as error:
             raise EnvironmentProblemError("the renderer is closed; start the service again") from error
         try:
@@ -204,6 +212,15 @@ def _draw(path: Path, picture: Picture, *, max_megapixels: float, subject: str) 
     except (DamagedFileError, LimitExceededError):
         _documents.drop_all()  # a document that failed, or the room that others take up, must not spoil the next
         raise
+
+
+def within(make: Callable[[], Made], seconds: float) -> Made:
+    """In a child: what it makes, in at most so many seconds of processor time; then the kernel ends this process."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return make()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _prepare_child(memory_mb: int) -> None:
@@ -275,6 +292,7 @@ class _KeptPictures:
             self._bytes += added
             if self._bytes <= self._most_bytes:
                 return
+        self._remove_halves()
         files = sorted((stat.st_mtime_ns, stat.st_size, path) for path, stat in self._files())
         self._bytes = sum(size for _, size, _ in files)
         for _, size, path in files[:-1]:  # the latest is about to be read
@@ -282,6 +300,12 @@ class _KeptPictures:
                 break
             path.unlink(missing_ok=True)
             self._bytes -= size
+
+    def _remove_halves(self) -> None:
+        for left in self._folder.glob("*/.*"):
+            with suppress(OSError):  # one that takes its place just now
+                if left.stat().st_mtime < time.time() - _HALF_SECONDS:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def _files(self) -> list[tuple[Path, os.stat_result]]:
         return [(path, path.stat()) for path in self._folder.glob("*/[!.]*")]
