@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from kb_qa.errors import EnvironmentProblemError, InvalidRegionError, ReindexNee
 from kb_qa.geometry import BBox, Quality, Region
 from kb_qa.marks import MarkedClaim, PageMarks
 from kb_qa.picture import Picture
-from kb_qa.service import create_app, documents
+from kb_qa.service import create_app, documents, health
 from kb_qa.service.middleware import MAX_BODY_BYTES, LimitedBody, allowed_hosts
 from kb_qa.service.problems import pathless
 from kb_qa.settings import LOOPBACK_NAMES, Settings
@@ -827,6 +828,22 @@ def test_readiness_fails_with_the_ledger() -> None:
     with served(ScriptedKnowledgeBase(library=Broken())) as base:
         response = httpx.get(f"{base}/readyz")
     assert (response.status_code, response.json()["code"]) == (503, "reindex_needed")
+
+
+def test_alive_waits_for_no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What watches the service ends it where it hears nothing: a ledger that is busy is no reason to."""
+    busy = threading.Event()
+
+    class Busy(ScriptedLibrary):
+        def name(self) -> str:
+            busy.wait(20)
+            return "late"
+
+    monkeypatch.setattr(health, "NAME_SECONDS", 0.05)
+    with served(ScriptedKnowledgeBase(library=Busy())) as base:
+        response = httpx.get(f"{base}/healthz", timeout=15)
+        assert (response.status_code, response.json()) == (200, {"status": "ok"})
+        busy.set()
 
 
 def test_lifespan_is_the_callers() -> None:
