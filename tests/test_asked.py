@@ -74,6 +74,31 @@ def test_asides_are_no_part_of_what_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "core"),
+    [
+        (
+            "What is the cash flow (in USD) for Acme (within the last period or at the end of the last period)?"
+            " If data is not available, return 'N/A'. Give me the amount.",
+            "What is the cash flow for Acme ?",
+        ),
+        ("Which positions changed in the reporting period? Please list the titles.", "Which positions changed ?"),
+        (
+            "For Acme, what was the value of deposits at the end of the period listed in annual report?",
+            "For Acme, deposits ?",
+        ),
+        ("List the subsidiaries of Acme. Give me the names.", "List the subsidiaries of Acme. Give me the names."),
+        ("根据年报，报告期末存款余额是多少？如果没有，请回答“无”。", "存款余额是多少？"),
+        ("哪些职位有变动？请给出职位名称。", "哪些职位有变动？"),
+        ("In the annual report?", "In the annual report?"),
+        ("If so, return it.", "If so, return it."),
+    ],
+)
+def test_instructions_and_frames_are_left_out_of_the_search(question: str, core: str) -> None:
+    """How to answer, in which currency, and in words of every report of when; a question of them alone stays."""
+    assert read(question).core == core
+
+
+@pytest.mark.parametrize(
     ("question", "wanted"),
     [
         ("What was the percentage change in prepaid expenses between 2018 and 2019?", "prepaid expens 2018 2019"),

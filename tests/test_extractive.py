@@ -132,6 +132,33 @@ def test_a_question_for_a_figure_prefers_a_block_with_one() -> None:
     assert said(run("What percentage were export sales?", given)) == "Export sales were 12% of the total."
 
 
+@pytest.mark.parametrize(
+    ("question", "apart", "together", "language"),
+    [
+        pytest.param(
+            "What was the net cash provided by operating activities in 2022?",
+            "Cash totaled $41.9 million in 2022, as net cash provided by operating activities exceeded other outflows.",
+            "In 2022, net cash provided by operating activities was $20.0 million, which reflects higher income.",
+            "en",
+            id="en",
+        ),
+        pytest.param(
+            "2022年的营业成本是多少？",
+            "2022年货币资金为41.9亿元，主要是因为营业成本下降。",
+            "2022年营业成本为20.0亿元，毛利随之上升。",
+            "zh",
+            id="zh",
+        ),
+    ],
+)
+def test_a_figure_in_the_same_clause_goes_before_one_of_another_thing(
+    question: str, apart: str, together: str, language: Language
+) -> None:
+    """A sentence may name what is asked for as the cause of something else, whose figure it says."""
+    assert said(run(question, context(chunk(apart, together)), language)) == together
+    assert said(run(question, context(chunk(apart)), language)) == apart
+
+
 def test_another_language_needs_a_high_similarity() -> None:
     """Without common words only a material very near the question is quoted, and only if its blocks are few."""
     given = context(chunk("员工每年享有15天带薪年假。"), dense=0.9)

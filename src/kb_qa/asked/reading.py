@@ -9,18 +9,12 @@ from functools import lru_cache
 
 from kb_qa.answers import Language
 from kb_qa.asked.concepts import Concept, ConceptBook
+from kb_qa.asked.frames import matter_of
 from kb_qa.asked.places import Places, places_in
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.questions import Anchor, anchors
 from kb_qa.terms import terms
 
-# What a question says of the answer's form, or of the documents at large: it says nothing of the passage looked for.
-_ASIDES = re.compile(
-    r"(?ai)[^.?!]*\bif\b[^.?!]*\b(?:return|answer|respond|reply|say|write)\b[^.?!]*[.?!]?"
-    r"|\b(?:according to|as mentioned in|as (?:stated|reported|disclosed) in|based on|listed in|(?:mentioned )?in)"
-    r" the (?:(?:annual|quarterly) report|documents?|materials?|text|passage|context)\b,?"
-    r"|如果?[^。？！]*(?:返回|回答|回复|请答)[^。？！]*[。？！]?|(?:根据|按照|依据)(?:文档|材料|文件|资料|上述|以上)[^，,。]{0,6}[，,]?"
-)
 # Words that ask: they say what kind of answer is wanted, not what it is about.
 _ASKING = frozenset(
     "mani much long often name tell give list pleas say said describ explain show find get take mean"
@@ -42,7 +36,7 @@ _FISCAL = re.compile(r"(?ai)\b(?:FY|F|CY)[ '-]?(?P<two>\d\d)\b(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`core` is the question without asides, `terms` its index terms in order, `years` as printed (`2023`).
+    """`core` is the question without instructions and frames, `terms` its index terms in order, `years` as printed.
 
     `about` is the core without the names, for a search inside documents that are about them, `about_terms` its terms.
     `phrases` must stand word for word; `captions` of `places` are among them.
@@ -79,7 +73,7 @@ class Asked:
 
 @lru_cache(maxsize=256)
 def read_question(question: str, book: ConceptBook) -> Asked:
-    core = " ".join(_ASIDES.sub(" ", question).split()) or question
+    core = matter_of(question)
     found = anchors(question)
     names = tuple(anchor for anchor in found if anchor.kind == "name")
     said = terms(_COMPUTED.sub(" ", core)) or terms(core)

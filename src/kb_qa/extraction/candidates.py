@@ -38,6 +38,8 @@ _NAME_BONUS, _LITERAL_BONUS = 0.15, 0.08
 _MANY_COLUMNS, _MOST_COLUMNS = -0.1, 4
 _NO_HEADERS = -0.1  # nothing says which column is which
 _EXPLAINED = -0.3  # a row explains nothing
+_APART = -0.1  # the figures of a sentence stand in other clauses than what is asked for
+_CLAUSE = re.compile(r"[;；，]|[,:]\s|(?ai:\b(?:as|while|whereas|because|which|although)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +170,18 @@ def _candidate(
     score += _EXPLAINED if pairs and question.explains and not question.wants_figure else 0.0
     score += _NAME_BONUS if _names_itself(question, block) else 0.0
     score += _LITERAL_BONUS * sum(notion.said in body.plain for notion in own if notion.is_concept)
+    score += _APART if question.wants_figure and not pairs and _is_apart(own, block) else 0.0
     if pairs and question.wants_figure:
         score += 0.0 if any(header for header, _ in pairs[1:]) else _NO_HEADERS
         score += _MANY_COLUMNS if len(said) > _MOST_COLUMNS and not question.arithmetic else 0.0
         score -= _EXCESS * min(others, _MOST_EXCESS)
     return Candidate(material, index, own | above, own, coverage, score, fit, others, row_header, pairs, tuple(said))
+
+
+def _is_apart(own: Iterable[Notion], block: Block) -> bool:
+    """Whether a sentence names what is asked for, and says no figure in the same clause: it may be of another thing."""
+    clauses = [clause for clause in _CLAUSE.split(said_of(block)) if frozenset(kinds_in(clause)) - _NAMES]
+    return bool(own) and not any(notion.name_in(reading(clause)) for notion in own for clause in clauses)
 
 
 def _names_itself(question: Request, block: Block) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kb_qa.asked.frames import CURRENCY, FRAME, without_instructions
 from kb_qa.extraction import wording
 from kb_qa.extraction.notions import Notion, Reading, notions_of, reading
 from kb_qa.guardrails.measures import named_unit
@@ -55,7 +56,7 @@ class Request:
 @lru_cache(maxsize=512)
 def request_of(question: str) -> Request:
     """What `question` asks for."""
-    said = wording.INSTRUCTION.sub(" ", question).strip() or question
+    said = without_instructions(question)
     found = anchors(said)
     growth = wording.GROWTH.search(said) is not None
     percent = growth or wording.WANTS_PERCENT.search(said) is not None
@@ -64,7 +65,7 @@ def request_of(question: str) -> Request:
     yes_no = wording.YES_NO.search(said) is not None
     arithmetic = next((name for name, pattern in wording.ARITHMETIC if pattern.search(said)), "")
     kind, superlative = wording.DOCUMENT_KIND.search(said), wording.SUPERLATIVE.search(said)
-    currency = wording.CURRENCY.search(said)
+    currency = CURRENCY.search(said)
     bare = _topic_text(said.replace(kind[0], " ") if kind else said, found)
     without = wording.ASKING | _codes_of(found)
     without |= wording.GROWTH_WORDS if growth else frozenset()
@@ -106,8 +107,8 @@ def _may_label(anchor: Anchor) -> bool:
 
 def _topic_text(said: str, found: Sequence[Anchor]) -> str:
     """The question without frames, units in brackets, and what it names."""
-    text = wording.CURRENCY.sub(" ", wording.BRACKETED.sub(" ", said)) or said
+    text = CURRENCY.sub(" ", wording.BRACKETED.sub(" ", said)) or said
     for anchor in found:
         if anchor.kind in {"name", "code", "period"}:
             text = re.sub(rf"(?i){re.escape(anchor.text)}(?:'s|’s)?", " ", text)
-    return wording.FRAME.sub(" ", text)
+    return FRAME.sub(" ", text)

@@ -12,29 +12,8 @@ ASKING = frozenset(
     " 请问 告诉 介绍 说明 列出 根据 一下 数量 金额 分别 各 比例 百分比 多 大 是 有 钱 年 月 季度"
     " 多久 多长 最长 久 长 几天 天".split()
 )
-INSTRUCTION = re.compile(
-    r"(?i)[^.?!。？！]*\bif\b[^.?!。？！]*\b(?:return|answer|respond|reply|say|write)\b[^.?!。？！]*[.?!。？！]?"
-    r"|(?<=[.?!])\s*(?:please |kindly )?(?:give|provide|list|state|return|answer|respond|reply)\b[^.?!]*[.?!]?"
-    r"|如果?[^。？！]*(?:返回|回答|回复|请答)[^。？！]*[。？！]?"
-)
-# Where and of when, in words that every report has.
-FRAME = re.compile(
-    r"(?i)[(（]\s*(?:within|during|as (?:of|at)|at|for)\b[^)）]*\bperiod\b[^)）]*[)）]"
-    r"|\b(?:at|by|as of|as at) the end of the (?:last |reporting )?(?:period|year)(?: listed)?"
-    r"(?: in (?:the )?annual report)?"
-    r"|\b(?:according to|as (?:mentioned|stated|reported|disclosed) in|in|from) (?:the |its |this )?"
-    r"(?:annual |latest )?report\b"
-    r"|\b(?:in|during|within|for|over) the (?:last |reporting |current )?(?:fiscal )?(?:reporting )?period\b"
-    r"|\bwhat (?:is|was|are|were) the value of\b|\b(?:at )?(?:year[- ]end|end[- ]of[- ]year)\b"
-    r"|根据(?:年报|年度报告|报告|材料|文件)[,，]?|(?:在)?报告期(?:内|末)?"
-)
 # Units, abbreviations, explanations: what a question puts in brackets may be said, and need not.
 BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
-CURRENCY = re.compile(
-    r"\b(?:in|into) (USD|AUD|CAD|EUR|GBP|CNY|RMB|HKD|JPY|CHF|SGD|INR|KRW|TWD|NZD"
-    r"|(?:(?:US|U\.S\.|Australian|Canadian|Hong Kong) )?dollars|euros?|pounds sterling|yuan|yen)\b"
-    r"|多少(美元|港元|港币|欧元|英镑|日元|澳元|加元)"
-)
 WANTS_DATE = re.compile(r"(?ai)\bwhen\b|\bwhat (?:date|day|year)\b|何时|什么时候|哪一?[天年]|日期|几[号月]")
 WANTS_PERCENT = re.compile(r"(?ai)percent|%|\b(?:rate|ratio|share|margin)\b|比例|占比|百分|率")
 WANTS_FIGURE = re.compile(
