@@ -42,6 +42,7 @@ def test_where_a_question_says_to_look(question: str, expected: Places) -> None:
         ("归属于上市公司股东的净利润是多少？", ["归母", "net", "incom", "sharehold"]),
         ("资本开支是多少？", ["capex", "expenditur", "purchas"]),
         ("How many days of annual leave do I get?", ["年假", "vacat"]),
+        ("Which leadership positions changed?", ["appoint", "resign", "人事"]),
     ],
 )
 def test_a_question_in_other_words(question: str, wanted: list[str]) -> None:

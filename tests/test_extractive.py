@@ -159,6 +159,15 @@ def test_a_figure_in_the_same_clause_goes_before_one_of_another_thing(
     assert said(run(question, context(chunk(apart)), language)) == apart
 
 
+def test_of_what_is_said_equally_well_the_latest_goes_first() -> None:
+    """Unless the question names a period: then what it names decides."""
+    old = "We paid a dividend of $0.25 per share for the quarter ended March 31, 2022."
+    new = "We paid a dividend of $0.27 per share for the quarter ended June 30, 2022."
+    given = context(chunk(old, new))
+    assert said(run("What is the dividend per share?", given)) == new
+    assert said(run("What was the dividend per share on March 31, 2022?", given)) == old
+
+
 def test_another_language_needs_a_high_similarity() -> None:
     """Without common words only a material very near the question is quoted, and only if its blocks are few."""
     given = context(chunk("员工每年享有15天带薪年假。"), dense=0.9)

@@ -15,7 +15,7 @@ from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import Pair, asked_pairs, label_of, pairs_of, unit_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.names import is_printed
-from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind
+from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind, Quantity
 from kb_qa.terms import inverse_frequency, terms
 
 _NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum", "ordinal"}
@@ -98,7 +98,10 @@ def candidates(question: Request, context: Context) -> list[Candidate]:
         for (material, index), body in zip(places, bodies, strict=True)
         if (candidate := _candidate(question, material, index, body, weights)) is not None
     ]
-    return sorted(found, key=lambda each: (-each.score, each.material.number, each.index))
+    found.sort(key=lambda each: (each.material.number, each.index))
+    if not question.periods:  # of sentences that say it equally well, the latest
+        found.sort(key=lambda each: "" if each.pairs else _latest_date(each.block.text), reverse=True)
+    return sorted(found, key=lambda each: -each.score)
 
 
 def is_described(material: Material) -> bool:
@@ -207,9 +210,18 @@ def _row_code_bonus(question: Request, pairs: Sequence[Pair]) -> float:
 
 
 @lru_cache(maxsize=8192)
+def _figures(text: str) -> tuple[Quantity, ...]:
+    return tuple(each for each in lex(text) if each.role == "figure")
+
+
 def kinds_in(text: str) -> tuple[Kind, ...]:
     """The kinds of the figures of a text, periods included."""
-    return tuple(each.kind for each in lex(text) if each.role == "figure")
+    return tuple(each.kind for each in _figures(text))
+
+
+def _latest_date(text: str) -> str:
+    """In ISO form; empty where no day is said."""
+    return max((str(each.value) for each in _figures(text) if each.kind == "date"), default="")
 
 
 def figures_in(block: Block) -> int:
