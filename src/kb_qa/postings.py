@@ -56,9 +56,7 @@ def postings_of(connection: Connection, term: str, weights: Mapping[str, float])
 
 def rows_with(connection: Connection, query: str) -> Rows:
     """The chunks that an FTS5 query finds."""
-    told = connection.exec_driver_sql(
-        "SELECT group_concat(rowid) FROM lexical WHERE lexical MATCH ?", (query,)
-    ).scalar()
+    told = connection.exec_driver_sql(_FOUND, (query,)).scalar()
     return np.sort(_numbers(told or "")).astype(np.int32)
 
 
