@@ -1,7 +1,7 @@
 """Retrieval fuses what two rankings found, shows only what the library shows, and keeps to the filters."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -15,6 +15,17 @@ from kb_qa.testing import HashEmbedder, InMemoryLibrary, InMemoryVectorStore
 from tests.factories import make_chunk
 
 OTHER = "e" * 64
+
+
+@dataclass(frozen=True)
+class CountingEmbedder(HashEmbedder):
+    """Remembers the questions that it embedded."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def embed_query(self, text: str) -> Vectors:
+        self.asked.append(text)
+        return super().embed_query(text)
 
 
 def retriever(*chunks: Chunk, hidden: tuple[Chunk, ...] = ()) -> Retriever:
@@ -159,16 +170,18 @@ def test_what_a_context_has_no_place_for_is_not_read() -> None:
 def test_a_question_asked_again_is_not_embedded_again() -> None:
     """Its vector is kept, by the model and the words."""
 
-    class Counting(HashEmbedder):
-        count = 0
-
-        def embed_query(self, text: str) -> Vectors:
-            Counting.count += 1
-            return super().embed_query(text)
-
-    searched = replace(retriever(make_chunk("Annual leave is ten days.")), embedder=Counting())
+    embedder = CountingEmbedder()
+    searched = replace(retriever(make_chunk("Annual leave is ten days.")), embedder=embedder)
     first = searched.retrieve("annual leave", k=1)
     assert searched.retrieve("annual leave", k=1) == first
-    assert Counting.count == 1
+    assert len(embedder.asked) == 1
     searched.retrieve("sick leave", k=1)
-    assert Counting.count == 2
+    assert len(embedder.asked) == 2
+
+
+def test_a_question_that_names_a_document_is_embedded_once() -> None:
+    """The search inside what it names goes by the vector of the search over everything."""
+    embedder = CountingEmbedder()
+    searched = replace(retriever(make_chunk("Annual leave is ten days.", source="travel policy.md")), embedder=embedder)
+    assert searched.find("annual leave days in the Travel Policy", k=1).named
+    assert embedder.asked == ["annual leave days in the Travel Policy"]
