@@ -139,6 +139,16 @@ def test_what_is_read_ahead_is_not_read_by_questions(ledger: Ledger, monkeypatch
         assert not vectors
 
 
+def test_documents_are_searched_in_any_order(ledger: Ledger) -> None:
+    """Whichever of the named documents comes first, a search inside all of them finds what one without limits does."""
+    for name in ("alpha", "beta"):
+        add(ledger, name)
+    everywhere = found(ledger, "cash", "flow")
+    assert everywhere
+    for order in (("alpha", "beta"), ("beta", "alpha")):
+        assert found(ledger, "cash", "flow", scope=Scope(tuple(map(sha, order)))) == everywhere
+
+
 def test_inside_documents_the_nearest_are_found_exactly(ledger: Ledger) -> None:
     """By the ledger's own vectors; none where the model is another, and documents that are gone have none."""
     add(ledger, "alpha", 4)

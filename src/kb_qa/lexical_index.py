@@ -134,13 +134,14 @@ class LexicalIndex:
         found += [(_phrase(state, each), 1.0) for each in wanted]
         if scope.document_ids:
             found = [(term.within(edges), rarity) for term, rarity in found]
-        rows, scores = _summed(found)
-        allowed = np.ones(len(rows), np.bool_)
+        rows, scores = _summed(found, len(state.ready))
         if scope.pages or scope.element_types:
-            allowed &= self._places(connection, state, scope)[rows]
+            here = self._places(connection, state, scope)[rows]
+            rows, scores = rows[here], scores[here]
         for each in wanted:
-            allowed &= np.isin(rows, each)
-        return _best(rows[allowed], scores[allowed], k)
+            here = np.isin(rows, each)
+            rows, scores = rows[here], scores[here]
+        return _best(rows, scores, k)
 
     def at(self, connection: Connection, visible: Visible) -> _State:
         """What holds for this moment; made here where something came or went since it was last asked for."""
@@ -325,12 +326,13 @@ def _placed(scope: Scope) -> Iterator[ColumnElement[bool]]:
         yield or_(*(and_(chunks.c.page <= last, last_page >= first) for first, last in scope.page_runs))
 
 
-def _summed(found: Sequence[tuple[_Kept, float]]) -> tuple[Rows, Scores]:
-    """Every row that any of them holds, ascending, with the sum of what it gains, rare terms the more."""
-    rows = np.concatenate([np.zeros(0, np.int32), *(term.rows for term, _ in found)])
-    if not len(rows):
-        return rows, np.zeros(0, np.float32)
-    sums = np.bincount(rows, weights=np.concatenate([term.gains * np.float32(rarity) for term, rarity in found]))
+def _summed(found: Sequence[tuple[_Kept, float]], length: int) -> tuple[Rows, Scores]:
+    """Every row that any of them holds, ascending, with the sum of what it gains, rare terms the more. All rows are
+    below `length`; those of a term stand in the order of the documents they are of.
+    """
+    sums = np.zeros(length)
+    for term, rarity in found:
+        sums[term.rows] += term.gains * np.float32(rarity)  # of one term no row stands twice
     held = np.flatnonzero(sums > 0)
     return held.astype(np.int32), sums[held].astype(np.float32)
 
