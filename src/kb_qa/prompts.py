@@ -156,7 +156,8 @@ def _for_model(material: Material, language: Language, trust_file_names: bool) -
     prefix = [line for line in chunk.prefix.splitlines() if line and line != " > ".join(chunk.section)]
     blocks = [block.labelled or block.text for block in chunk.blocks]
     note = [CAPTION_NOTES[language]] if chunk.origin == "caption" else []
-    return "\n".join([heading, *note, *map(defanged, prefix + blocks)])
+    # In one piece: what begins in one block as a heading may end as one in the next.
+    return "\n".join([heading, *note, defanged("\n".join(prefix + blocks))])
 
 
 def _heading(number: int, place: str, language: Language) -> str:
