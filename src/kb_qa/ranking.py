@@ -162,6 +162,9 @@ class _Texts:
         self._count = int(self._segment[-1]) + 1 if len(self._flat) else 0
         self._chunk = np.zeros(self._count, np.int64)
         self._chunk[self._segment] = np.repeat(np.arange(len(candidates)), lengths)
+        # The first segment of each chunk that has any, and which chunk that is.
+        self._starts = np.flatnonzero(np.diff(self._chunk, prepend=-1))
+        self._begun = self._chunk[self._starts]
         self._column = _placed(self._flat, columns.codes)
         self._width = len(columns.codes)
 
@@ -173,8 +176,7 @@ class _Texts:
             return {name: np.zeros(count) for name in names}
         held = self._held()
         heads = np.zeros((count, self._width), bool)
-        prefix = np.flatnonzero(np.diff(self._chunk, prepend=-1))
-        heads[self._chunk[prefix]] = held[prefix]
+        heads[self._begun] = held[self._starts]
         full = held | heads[self._chunk]
         said = self._said(full)
         # A document names its company once, perhaps on its cover alone, and is about it throughout.
@@ -234,8 +236,7 @@ class _Texts:
     def _best(self, by_segment: Numbers) -> Numbers:
         """By candidate; segments stand in the order of the candidates, and none is below 0."""
         best = np.zeros((len(self._candidates), *by_segment.shape[1:]))
-        starts = np.flatnonzero(np.diff(self._chunk, prepend=-1))
-        best[self._chunk[starts]] = np.maximum.reduceat(by_segment, starts, axis=0)
+        best[self._begun] = np.maximum.reduceat(by_segment, self._starts, axis=0)
         return best
 
     def _labels(self, weights: Numbers) -> Numbers:
