@@ -185,8 +185,7 @@ class LedgerLibrary(AnswerTable, SessionTable, SearchTable, SketchTable, PageTab
 
 def _read_chunks(connection: Connection, ids: Sequence[str]) -> Iterator[Chunk]:
     for part in slices(ids):
-        rows = connection.execute(only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(part)))
-        yield from map(chunk_of, rows.mappings())
+        yield from map(chunk_of, connection.execute(_CHUNKS, {"ids": part}).mappings())
 
 
 def _dated(since: str, until: str) -> Iterator[ColumnElement[bool]]:
@@ -254,6 +253,7 @@ _RECORDS = (
     .order_by(versions.c.state == "ready", versions.c.id)
 )
 # Built once: every question and every picture asks, and building a statement takes longer than running it.
+_CHUNKS = only_ready(select(chunks), chunks.c.version_id).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
 _NAMES = (
     select(names)
     .where(names.c.document_id.in_(bindparam("ids", expanding=True)))
