@@ -28,6 +28,20 @@ def read(question: str) -> Asked:
         pytest.param("Which value is in the chart?", Places(element_types=frozenset({"image"})), id="chart"),
         pytest.param("Who figures as chair at table?", Places(), id="neither"),
         pytest.param("How many pages has the report?", Places(), id="no number"),
+        pytest.param("第十二页和第三页", Places(pages=frozenset({12, 3})), id="十二"),
+        pytest.param("第二十至二十二页", Places(pages=frozenset({20, 21, 22})), id="二十至二十二"),
+        pytest.param("What is on page three?", Places(pages=frozenset({3})), id="page three"),
+        pytest.param("What is on the second page?", Places(pages=frozenset({2})), id="second page"),
+        pytest.param("Which table shows net sales?", Places(element_types=frozenset({"table"})), id="which table"),
+        pytest.param("According to the table, how many?", Places(element_types=frozenset({"table"})), id="according"),
+        pytest.param("哪张表列出了绩效系数？", Places(element_types=frozenset({"table"})), id="哪张表"),
+        pytest.param("Which figure shows revenue?", Places(element_types=frozenset({"image"})), id="which figure"),
+        pytest.param("哪一幅图显示了季度收入？", Places(element_types=frozenset({"image"})), id="哪一幅图"),
+        pytest.param(
+            "What does the figure on page 3 show?", Places(frozenset({3}), frozenset({"image"})), id="figure on page"
+        ),
+        pytest.param("What figure was reported for net sales?", Places(), id="a figure that is a number"),
+        pytest.param("业绩表现如何？图书馆在哪里？", Places(), id="表现"),
     ],
 )
 def test_where_a_question_says_to_look(question: str, expected: Places) -> None:
