@@ -81,6 +81,8 @@ def test_bad_files_are_told_and_the_others_go_in(tmp_path: Path) -> None:
         pytest.param(["highlight", "a" * 32, "-o", "KB.pdf", "--kb", "KB"], 3, "ingest", id="no answers"),
         pytest.param(["frobnicate"], 2, "frobnicate", id="no such command"),
         pytest.param(["search"], 2, "QUESTION", id="no question"),
+        pytest.param(["search", " ", "--kb", "KB"], 2, "1 to 4000 characters", id="blank question"),
+        pytest.param(["ask", "x" * 4001, "--kb", "KB"], 2, "1 to 4000 characters", id="endless question"),
     ],
 )
 def test_wrong_use_is_one_clear_message(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:

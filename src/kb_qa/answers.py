@@ -92,6 +92,7 @@ class Question:
 
 
 # What a session may be called; ids that the service makes are of this form, too.
+MAX_QUESTION = 4000  # characters
 SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 

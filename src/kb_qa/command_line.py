@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import click
 
-from kb_qa.answers import AnswerEvent, Filters, Language
+from kb_qa.answers import MAX_QUESTION, AnswerEvent, Filters, Language
 from kb_qa.elements import ElementType
 from kb_qa.errors import InputError, KbQaError, NotFoundError, RejectedFileError
 from kb_qa.marks import MarkedDocument
@@ -40,6 +40,16 @@ class Commands(click.Group):
 
 
 kb_option = click.option("--kb", type=click.Path(path_type=Path), help="The knowledge base [default: data/kb].")
+
+
+def _question_text(context: click.Context, argument: click.Parameter, question: str) -> str:
+    text = question.strip()
+    if not 0 < len(text) <= MAX_QUESTION:
+        raise click.BadParameter(f"a question is a text of 1 to {MAX_QUESTION} characters", context, argument)
+    return text
+
+
+question_argument = click.argument("question", callback=_question_text)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 

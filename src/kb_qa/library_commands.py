@@ -20,6 +20,7 @@ from kb_qa.command_line import (
     json_option,
     kb_option,
     output_names,
+    question_argument,
     settings_of,
     stored_events,
     terminal_language,
@@ -34,7 +35,7 @@ from kb_qa.marks import chosen_documents, marked_documents
 from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
 from kb_qa.scratch import Scratch
-from kb_qa.terminal import Terminal
+from kb_qa.terminal import Terminal, nothing_found
 from kb_qa.whole_command import base_of_whole
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
 
@@ -48,7 +49,7 @@ def _session_name(context: click.Context, option: click.Parameter, name: str) ->
 
 
 @click.command()
-@click.argument("question")
+@question_argument
 @filter_options
 @click.option("--level", type=click.Choice(["auto", "text", "page", "region"]), default="auto", show_default=True)
 @click.option("--session", "session_id", default="", metavar="NAME", callback=_session_name, help=SESSION_HELP)
@@ -75,7 +76,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
             "give --whole or what chooses documents (--document, --folder, --since, --until), not both"
         )
     kept: list[AnswerEvent] = []
-    show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
+    show = kept.append if markdown else _print_event_line if as_json else Terminal(terminal_language()).print_event
     with base_of_whole(settings_of(kb), whole) as (settings, name):
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
@@ -124,7 +125,7 @@ def _print_event_line(event: AnswerEvent) -> None:
 
 
 @click.command()
-@click.argument("question")
+@question_argument
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1, 200), help="How many hits.")
 @filter_options
 @kb_option
@@ -143,6 +144,7 @@ def search(question: str, k: int, kb: Path | None, as_json: bool, **limits: Any)
     for line in lines:
         click.echo(json.dumps(line, ensure_ascii=False) if as_json else _hit_text(line))
     if not lines:
+        click.echo(f"kb-qa: {nothing_found(asdict(filters), terminal_language())}", err=True)
         raise SystemExit(1)
 
 

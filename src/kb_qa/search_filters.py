@@ -8,12 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from kb_qa.answers import Filters
+from kb_qa.answers import Filters, Language
 from kb_qa.errors import InputError
 
 MAX_PAGE = 1_000_000
 MOST_PAGES = 5000  # of one filter
 
+_LIMITS = {
+    "pages": ("pages {}", "第{}页"),
+    "text": ("text", "文字"),
+    "table": ("table", "表格"),
+    "image": ("image", "图片"),
+    "since": ("since {}", "{}起"),
+    "until": ("until {}", "截至{}"),
+}
 _DATE = re.compile(r"(?a)(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _PAGES = re.compile(r"(?a)(\d{1,7})(?:-(\d{1,7}))?")
 
@@ -56,14 +64,20 @@ def told(filters: Filters) -> str:
     return " and ".join(parts)
 
 
-def limits_told(limits: Mapping[str, Any]) -> Iterator[str]:
+def limits_told(limits: Mapping[str, Any], language: Language = "en") -> Iterator[str]:
     """What else than documents a search was limited to, in words; `limits` as an answer's `start` event has them."""
     if pages := limits.get("pages"):
-        yield f"pages {', '.join(map(str, pages))}"
-    yield from limits.get("element_types", ())
+        yield _told("pages", ", ".join(map(str, pages)), language)
+    for kind in limits.get("element_types", ()):
+        yield _told(kind, kind, language)
     for name in ("since", "until"):
         if name in limits:
-            yield f"{name} {limits[name]}"
+            yield _told(name, limits[name], language)
+
+
+def _told(name: str, value: str, language: Language) -> str:
+    english, chinese = _LIMITS[name]
+    return (chinese if language == "zh" else english).format(value)
 
 
 def _pages_of(text: str) -> Iterator[int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kb_qa.answers import MAX_QUESTION
 from kb_qa.errors import InputError
 from kb_qa.geometry import BBox, Region
 
@@ -14,7 +15,6 @@ NAMES = ("question", "document", "pages", "region", "answer", "answers", "not_in
 # What public sets say beside it: `page_pools` in place of `pages`, and what a question was made from.
 _OF_SETS = frozenset({"page_pools", "company", "currency", "note"})
 _SHOWN_ERRORS = 5
-MAX_QUESTION = 4000  # characters, as the service has it
 MAX_PAGE = 1_000_000
 
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from kb_qa.answers import SESSION_ID, Filters, LevelChoice
+from kb_qa.answers import MAX_QUESTION, SESSION_ID, Filters, LevelChoice
 from kb_qa.elements import ElementType
 from kb_qa.errors import InputError
 from kb_qa.search_filters import MAX_PAGE, MOST_PAGES, span
 
-QuestionText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+QuestionText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(pattern=f"^{SESSION_ID}$")]
 PageNumber = Annotated[int, Field(ge=1, le=MAX_PAGE)]
