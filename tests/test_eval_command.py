@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from lxml import html
 
-from kb_qa.errors import InputError
-from kb_qa.eval_command import cases_in, other_settings
+from kb_qa.errors import InputError, MissingIndexError
+from kb_qa.eval_command import cases_in, other_settings, require_expected, try_output
+from kb_qa.evaluation.cases import Case
+from kb_qa.ledger import Ledger
 from kb_qa.settings import Settings
 from tests.sample_kb import ROOT, Run, run
 
@@ -78,6 +80,29 @@ def test_a_bad_line_ends_the_command(tmp_path: Path) -> None:
 def test_without_documents_nothing_is_measured(tmp_path: Path) -> None:
     """An empty knowledge base is something about the environment."""
     assert run("eval", QUESTIONS, "--kb", tmp_path / "none").code == 3
+
+
+def test_a_report_that_is_not_made_leaves_no_file(tmp_path: Path) -> None:
+    """The place is tried before anything is asked; what stood there stays."""
+    try_output(tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+    (tmp_path / "r.html").write_text("old", encoding="utf-8")
+    try_output(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == "old"
+    with pytest.raises(InputError, match="cannot be written"):
+        try_output(tmp_path / "no" / "r.html")
+
+
+def test_what_the_second_knowledge_base_lacks_is_told_first(tmp_path: Path) -> None:
+    """Of two configurations the second one's knowledge base is looked at before the first is asked."""
+    Ledger.open(tmp_path / "kb", create=True).close()
+    (tmp_path / "q.jsonl").write_text('{"question": "Q?"}\n', encoding="utf-8")
+    asked = [("A", Settings(kb=tmp_path / "kb")), ("B", Settings(kb=tmp_path / "none"))]
+    with pytest.raises(MissingIndexError, match="none"):
+        require_expected(cases_in(tmp_path / "q.jsonl"), asked)
+    named = [Case("7", "Q?", "lost.pdf")]
+    with pytest.raises(InputError, match=r"question '7' names 'lost\.pdf', which cannot be asked"):
+        require_expected(named, asked[:1])
 
 
 def test_folders_of_benchmarks_are_read(tmp_path: Path) -> None:

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+import pytest
+
 from kb_qa.answers import AnswerEvent, BlockCitation, Filters, ModelStop, TextDelta
 from kb_qa.elements import Element
 from kb_qa.errors import ModelError
 from kb_qa.evaluation.cases import Case
 from kb_qa.evaluation.runs import Run, latencies
 from kb_qa.evaluation.scores import Place, outcomes
-from kb_qa.geometry import Region
-from kb_qa.observe import HereAsker, Line, Seconds, answered_of, named_documents, observe, stored_pages
+from kb_qa.geometry import BBox, Page, Region
+from kb_qa.observe import HereAsker, Line, Seconds, answered_of, named_documents, observe, stored_pages, unaskable
 from kb_qa.testing import InMemoryLibrary
 from tests.factories import DOCUMENT
 from tests.test_knowledge_base import PAY, knowledge_base
@@ -75,6 +77,27 @@ def test_stored_pages_are_the_plain_searchs() -> None:
     library = InMemoryLibrary(all_chunks=[PAY], elements=[element, replace(element, id="h", hidden="white")])
     assert [(place.page, place.text) for place in stored_pages(library)] == [(1, "Northfell"), (2, "Northfell")]
     assert named_documents([REVENUE, Case("2", "?", "none.pdf")], library)["none.pdf"] == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (Case("q", "?", "none.pdf"), ["question 'q' names 'none.pdf', which cannot be asked"]),
+        (Case("q", "?", "report.pdf", ((1, 7),)), ["question 'q' expects page 7, which is no page, of 'report.pdf'"]),
+        (
+            Case("q", "?", "report.pdf", ((1,),), Region(1, BBox(700, 10, 720, 20))),
+            ["question 'q' expects a region beside page 1, which is no place, of 'report.pdf'"],
+        ),
+        (Case("q", "?", "report.pdf", ((1,),), Region(1, BBox(500, 10, 720, 20))), []),
+        (Case("q", "?"), []),
+    ],
+    ids=["document", "page", "region", "all there", "nothing expected"],
+)
+def test_what_no_document_has_is_no_miss(case: Case, said: list[str]) -> None:
+    """A page or region that the document does not have is told before anything is asked, with the question."""
+    library = InMemoryLibrary(all_chunks=[PAY], pages={(DOCUMENT, 1): Page(1, 600, 800)})
+    documents = {"report.pdf": frozenset({DOCUMENT}), "none.pdf": frozenset[str]()}
+    assert [*unaskable([case], documents, library)] == said
 
 
 def _place(page: int) -> Place:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,7 +24,7 @@ from kb_qa.evaluation.labels import word
 from kb_qa.evaluation.page_search import PageSearch
 from kb_qa.evaluation.report import html_report
 from kb_qa.evaluation.runs import Run, question_line, summary_line
-from kb_qa.observe import Asker, HereAsker, RemoteAsker, named_documents, observe, stored_pages
+from kb_qa.observe import Asker, HereAsker, RemoteAsker, named_documents, observe, stored_pages, unaskable
 from kb_qa.scratch import Scratch
 from kb_qa.settings import PREFIX, Settings
 from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
@@ -33,6 +33,9 @@ COMPARE_HELP = (
     "A setting such as KB_QA_TOP_K=12 or KB_QA_KB=other: the same questions are asked a second time with it, and the "
     "differences shown. Repeatable; a FILE of such lines is as good."
 )
+
+_SHOWN_FAULTS = 5
+_LISTED = "kb-qa documents lists the documents with their pages; pages count from 1, as a viewer counts them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ def evaluate(  # noqa: PLR0913  (an argument an option)
     settings = settings_of(kb)
     chosen = [("A", settings), *([("B", other_settings(settings, compared))] if compared else [])]
     options = _Options(within, search_only, as_json)
-    _check_output(output)
+    require_expected(cases, chosen)
+    try_output(output)
     runs = []
     for name, each in chosen:
         about = {"settings": " ".join(compared)} if name == "B" else {}
@@ -145,7 +149,6 @@ def _assignments(text: str) -> list[str]:
 def _observed(given: _Given, cases: Sequence[Case], options: _Options) -> Run:
     with open_ledger(given.settings) as ledger:
         documents = named_documents(cases, ledger)
-        _require(cases, documents, given.settings)
         seen = observe(
             cases,
             given.asker,
@@ -184,24 +187,29 @@ def _asker(settings: Settings, *, is_changed: bool) -> Iterator[tuple[Asker, str
     yield RemoteAsker(address, settings.key), word("service", language, address=address), ""
 
 
-def _check_output(output: Path | None) -> None:
+def try_output(output: Path | None) -> None:
     """Before everything is asked: a report that cannot be written is told at once. What stands there stays."""
     if output is None or str(output) == "-":
         return
+    stood = output.exists()
     try:
         output.open("ab").close()
+        if not stood:
+            output.unlink()  # an empty file is no report
     except OSError as error:
         raise InputError(f"{str(output)!r} cannot be written: {error.strerror}") from error
 
 
-def _require(cases: Sequence[Case], documents: Mapping[str, frozenset[str]], settings: Settings) -> None:
-    unknown = [case for case in cases if case.document and not documents[case.document]]
-    if unknown:
-        named = ", ".join(dict.fromkeys(repr(case.document) for case in unknown[:5]))
-        raise InputError(
-            f"{str(settings.kb)!r} cannot be asked about the documents of {len(unknown)} of the questions, "
-            f"such as {named}; kb-qa documents lists those that it can"
-        )
+def require_expected(cases: Sequence[Case], chosen: Iterable[tuple[str, Settings]]) -> None:
+    """Before anything is asked, of each knowledge base. Raises InputError that names the questions and the faults."""
+    for kb, settings in {settings.kb: settings for _, settings in chosen}.items():
+        with open_ledger(settings) as ledger:
+            faults = [*unaskable(cases, named_documents(cases, ledger), ledger)]
+        if faults:
+            left = len(faults) - _SHOWN_FAULTS
+            more = [f"… and {left} more questions"] if left > 0 else []
+            told = "\n".join([*faults[:_SHOWN_FAULTS], *more])
+            raise InputError(f"{str(kb)!r} does not hold what these questions expect:\n{told}\n{_LISTED}")
 
 
 def _report(runs: Sequence[Run], settings: Settings) -> str:

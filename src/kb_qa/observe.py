@@ -15,7 +15,7 @@ from kb_qa.errors import KbQaError
 from kb_qa.evaluation.cases import Case
 from kb_qa.evaluation.scores import Answered, Observed, Place, SaidFigure
 from kb_qa.evaluation.values import decimals, quantity_of
-from kb_qa.geometry import BBox
+from kb_qa.geometry import BBox, Page
 from kb_qa.guardrails.outcome import SUPPORTED
 from kb_qa.knowledge_base import KnowledgeBase
 from kb_qa.listing import hit_line
@@ -144,6 +144,20 @@ def named_documents(cases: Sequence[Case], library: Library) -> Mapping[str, fro
     return {name: frozenset(library.resolve((name,))) for name in names}
 
 
+def unaskable(cases: Sequence[Case], documents: Mapping[str, frozenset[str]], library: Library) -> Iterator[str]:
+    """What the questions expect of these documents and none of them has, one sentence a question: it would be counted
+    as never found, whatever is done.
+    """
+    for case in cases:
+        if not case.document:
+            continue
+        ids = documents[case.document]
+        if not ids:
+            yield f"question {case.id!r:.80} names {case.document!r:.200}, which cannot be asked"
+        elif problem := next(_not_there(case, [[library.page(each, page) for each in ids] for page in case.pages]), ""):
+            yield f"question {case.id!r:.80} expects {problem}, of {case.document!r:.200}"
+
+
 def stored_pages(library: Library) -> list[Place]:
     """The text of every page that can be asked about, as it was read; a document without pages is one."""
     return [
@@ -152,6 +166,18 @@ def stored_pages(library: Library) -> list[Place]:
         if record.state == "ready"
         for page, text in library.page_texts(record.document_id).items()
     ]
+
+
+def _not_there(case: Case, pages: Sequence[Sequence[Page | None]]) -> Iterator[str]:
+    """What no document has; `pages` are each document's, by page expected."""
+    missing = [number for number, known in zip(case.pages, pages, strict=True) if not any(known)]
+    if missing:
+        yield f"page {min(missing)}, which is no page"
+    expected = case.region
+    if expected is not None and expected.bbox is not None:
+        here = [page for known in pages for page in known if page is not None and page.number == expected.page]
+        if not any(expected.bbox.intersection(BBox(0, 0, page.width, page.height)) for page in here):
+            yield f"a region beside page {expected.page}, which is no place"
 
 
 def answer_to(asker: Asker, question: str, filters: Filters) -> Answered:
