@@ -52,6 +52,20 @@ def test_where_a_question_says_to_look(question: str, expected: Places) -> None:
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [
+        ("What does the figure on page 3 show?", ()),
+        ("Which table shows operating leases?", ("oper", "leas")),
+        ("What is in Table 3?", ("tabl", "3")),
+        ("How many pages has the report?", ("page", "report")),
+    ],
+)
+def test_where_to_look_is_no_word_of_what_is_looked_for(question: str, wanted: tuple[str, ...]) -> None:
+    """`figure` and `page` are not looked for in passages where they say the place; a caption's are."""
+    assert read(question).terms == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
         ("What was net revenue in 2023?", ["turnov", "营业", "收入", "2023"]),
         ("归属于上市公司股东的净利润是多少？", ["归母", "net", "incom", "sharehold"]),
         ("资本开支是多少？", ["capex", "expenditur", "purchas"]),

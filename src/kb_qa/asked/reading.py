@@ -20,6 +20,7 @@ _ASKING = frozenset(
     "mani much long often name tell give list pleas say said describ explain show find get take mean"
     " 需要 多长 时间 长时间 多长时间 多久 多少钱 告诉 介绍 说明 列出 一下 多 大 有 几天 规定".split()
 )
+_PLACED = frozenset("page tabl figur chart graph diagram pictur show 页 表 图 哪张 哪个 哪一".split())
 _ASKING_ZH = re.compile("需要多长时间|多长时间|多少时间|什么时间|需要多久|多久|多少钱|是多少|有多少")
 # What is to be computed of the figures that are looked for: no passage says `percentage change`, it prints two years.
 _COMPUTED = re.compile(
@@ -77,8 +78,11 @@ def read_question(question: str, book: ConceptBook) -> Asked:
     found = anchors(question)
     names = tuple(anchor for anchor in found if anchor.kind == "name")
     said = terms(_COMPUTED.sub(" ", core)) or terms(core)
-    wanted = tuple(term for term in said if term not in _ASKING) or tuple(said)
     places = places_in(core)
+    wanted = tuple(term for term in said if term not in _ASKING) or tuple(said)
+    if not places.captions:  # `the figure on page 3`: where to look is no word of what is looked for
+        placed = {*(_PLACED if places else ()), *map(str, places.pages)}
+        wanted = tuple(term for term in wanted if term not in placed) or (() if places else wanted)
     quotes = [anchor.text for anchor in found if anchor.kind == "quote"]
     phrases = (tuple(terms(text)) for text in [*quotes, *places.captions])
     called = [match[0] for name in names for match in _whole_name(name).finditer(core)]
