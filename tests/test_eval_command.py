@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from kb_qa.errors import InputError, MissingIndexError
-from kb_qa.eval_command import cases_in, other_settings, require_expected, try_output
+from kb_qa.eval_command import cases_in, other_settings, require_expected, shown_name, try_output
 from kb_qa.evaluation.cases import Case
 from kb_qa.ledger import Ledger
 from kb_qa.settings import Settings
@@ -103,6 +103,14 @@ def test_what_the_second_knowledge_base_lacks_is_told_first(tmp_path: Path) -> N
     named = [Case("7", "Q?", "lost.pdf")]
     with pytest.raises(InputError, match=r"question '7' names 'lost\.pdf', which cannot be asked"):
         require_expected(named, asked[:1])
+
+
+def test_a_report_names_the_knowledge_base_as_its_owner_does(tmp_path: Path) -> None:
+    """By its display name in any script, with the directory, which tells two of one name apart."""
+    with Ledger.open(tmp_path / "kb", create=True) as ledger:
+        assert shown_name(ledger) == "kb"
+        ledger.set_name("年度报告")
+        assert shown_name(ledger) == "年度报告 (kb)"
 
 
 def test_folders_of_benchmarks_are_read(tmp_path: Path) -> None:

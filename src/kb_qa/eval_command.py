@@ -24,6 +24,7 @@ from kb_qa.evaluation.labels import word
 from kb_qa.evaluation.page_search import PageSearch
 from kb_qa.evaluation.report import html_report
 from kb_qa.evaluation.runs import Run, question_line, summary_line
+from kb_qa.ledger import Ledger
 from kb_qa.observe import Asker, HereAsker, RemoteAsker, named_documents, observe, stored_pages, unaskable
 from kb_qa.scratch import Scratch
 from kb_qa.settings import PREFIX, Settings
@@ -164,8 +165,14 @@ def _observed(given: _Given, cases: Sequence[Case], options: _Options) -> Run:
                 if options.as_json:
                     click.echo(json.dumps(question_line(given.name, each), ensure_ascii=False))
         ready = sum(record.state == "ready" for record in ledger.documents())
-    about = {"knowledge base": given.settings.kb.name, "documents": str(ready)}
+        about = {"knowledge base": shown_name(ledger), "documents": str(ready)}
     return Run(given.name, tuple(observed), {**about, **given.about})
+
+
+def shown_name(ledger: Ledger) -> str:
+    """What the knowledge base is called, and its directory where that is called otherwise: two may share a name."""
+    name, directory = ledger.name(), ledger.kb_dir.absolute().name
+    return name if name == directory else f"{name} ({directory})"
 
 
 @contextmanager
