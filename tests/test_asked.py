@@ -67,6 +67,7 @@ def test_where_to_look_is_no_word_of_what_is_looked_for(question: str, wanted: t
     ("question", "wanted"),
     [
         ("What was net revenue in 2023?", ["turnov", "营业", "收入", "2023"]),
+        ("2024年的净销售额是多少？", ["net", "sale", "revenu"]),
         ("归属于上市公司股东的净利润是多少？", ["归母", "net", "incom", "sharehold"]),
         ("资本开支是多少？", ["capex", "expenditur", "purchas"]),
         ("How many days of annual leave do I get?", ["年假", "vacat"]),

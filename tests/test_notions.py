@@ -18,6 +18,7 @@ def named(notion: Notion, text: str) -> bool:
         ("net revenue", "Total net sales"),
         ("net profit", "Net income"),
         ("营收", "营业收入（元）"),
+        ("净销售额", "Net sales"),
         ("revenue", "公司实现营业收入48.6亿元"),
         ("non-performing loan ratio", "Non-performing loans/total loans"),
         ("share buyback", "The repurchase program was completed"),

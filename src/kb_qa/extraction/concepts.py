@@ -23,6 +23,8 @@ CONCEPTS: tuple[tuple[str, ...], ...] = (
         "营收",
         "收入",
         "销售额",
+        "净销售额",
+        "销售净额",
     ),
     (
         "net income",
