@@ -71,6 +71,8 @@ def test_where_to_look_is_no_word_of_what_is_looked_for(question: str, wanted: t
         ("归属于上市公司股东的净利润是多少？", ["归母", "net", "incom", "sharehold"]),
         ("资本开支是多少？", ["capex", "expenditur", "purchas"]),
         ("How many days of annual leave do I get?", ["年假", "vacat"]),
+        ("Where is revenue of 4,860 million told?", ["4860000000"]),
+        ("48.6亿元是哪一年的收入？", ["4860000000"]),
         ("Which leadership positions changed?", ["appoint", "resign", "人事"]),
     ],
 )

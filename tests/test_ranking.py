@@ -62,6 +62,13 @@ def test_another_name_counts_nearly_as_much() -> None:
     assert own > other > 0.8 > none
 
 
+def test_an_amount_is_known_in_another_form() -> None:
+    """`4,860 million` is 48.6亿, and no other amount that shares a word with it."""
+    same, other = make_chunk("收入：48.6亿元"), make_chunk("Revenue: 12 million", ordinal=1)
+    more, less = feature("coverage", "4,860 million", same, other)
+    assert more > 0.8 and less < 0.05
+
+
 def test_no_words_in_common_and_no_candidates() -> None:
     """A question of stop words, and a search that found nothing, have their features too."""
     assert feature("coverage", "what is it?", make_chunk("Goodwill")) == [0]

@@ -5,7 +5,7 @@ The guard's lexer reads them, so that what it calls equal is found as equal. Wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from kb_qa.guardrails.lexer import lex
@@ -31,6 +31,16 @@ def figure_terms(text: str, *, locale: str = "") -> Iterator[str]:
     """The normal forms of the figures, periods and dates of `text`, in order."""
     for quantity in lex(text, locale=locale):
         yield from quantity_terms(quantity)
+
+
+def amounts_in_other_forms(text: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """The amounts of `text` as they stand in it, each with its normal forms where these are no words of it."""
+    for quantity in lex(text):
+        if quantity.kind in AMOUNTS:
+            said = terms(quantity.raw)
+            forms = [term for term in quantity_terms(quantity) if term not in said]
+            if said and forms:
+                yield quantity.raw, forms
 
 
 def quantity_terms(quantity: Quantity, *, asked: bool = False) -> Iterator[str]:

@@ -152,6 +152,8 @@ class _Texts:
             )
             for each in asked.concepts
         ]
+        amounts = [columns.add(each.own) for each in asked.concepts if each.is_amount]
+        self._units = [(own[0], own[1:]) for own in amounts if max(own) < self._distinct]
         named = [term for each in asked.concepts for name in (each.own, *each.others) for term in name]
         self._cjk = frozenset(columns.add([term for term in named if not term.isascii()]))
         self._names = sorted({*columns.add(asked.name_terms)})
@@ -208,6 +210,8 @@ class _Texts:
     def _said(self, held: Flags) -> Numbers:
         """How much of each own term a segment says, by itself or by another name of the thing it belongs to."""
         said = held[:, : self._distinct].astype(float)
+        for number, unit in self._units:
+            said[:, unit] *= said[:, [number]]
         for (own, _), named in zip(self._concepts, self._named(held, self._concepts), strict=True):
             said[:, own] = np.maximum(said[:, own], OTHER_NAME * named[:, None])
         return said

@@ -1,7 +1,8 @@
 """A chunk's terms by block as small numbers: what ranking compares with a question, without reading the text again.
 
 Four bytes a term, little-endian, in the order in which the terms stand, in segments that each begin with `BLOCK`: the
-chunk's section and prefix, then block after block; in a table row `LABEL` ends the first cell.
+chunk's section and prefix, then block after block; in a table row `LABEL` ends the first cell. At the end of a block
+stand its amounts in normal form, where it prints them in another one: `41亿` as 4100000000.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kb_qa.elements import Block, Chunk
+from kb_qa.figure_terms import amounts_in_other_forms
 from kb_qa.terms import terms
 
 BLOCK, LABEL = 0, 1
@@ -50,6 +52,7 @@ def _codes(chunk: Chunk) -> Iterator[int]:
             yield from codes(terms(label))
             yield LABEL
         yield from codes(terms(rest))
+        yield from codes([form for _, forms in amounts_in_other_forms(rest) for form in forms])
 
 
 def _parts(block: Block, *, is_row: bool) -> tuple[str, str]:

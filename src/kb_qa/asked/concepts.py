@@ -21,11 +21,15 @@ _LONGEST_CJK = 16  # characters of a Chinese name
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """`own` are the index terms by which the question says it, `others` those of each other name."""
+    """`own` are the index terms by which the question says it, `others` those of each other name.
+
+    Of an amount the words behind the number say nothing without it.
+    """
 
     said: str
     own: tuple[str, ...]
     others: tuple[tuple[str, ...], ...]
+    is_amount: bool = False
 
 
 class ConceptBook:

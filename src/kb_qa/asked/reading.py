@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from kb_qa.answers import Language
 from kb_qa.asked.concepts import Concept, ConceptBook
 from kb_qa.asked.frames import matter_of
 from kb_qa.asked.places import Places, places_in
+from kb_qa.figure_terms import amounts_in_other_forms
 from kb_qa.guardrails.languages import language_of
 from kb_qa.guardrails.questions import Anchor, anchors
 from kb_qa.terms import terms
@@ -98,13 +99,19 @@ def read_question(question: str, book: ConceptBook) -> Asked:
         about=about,
         terms=wanted,
         about_terms=tuple(term for term in wanted if term not in name_terms) or wanted,
-        concepts=book.found(_ASKING_ZH.sub(" ", core), wanted),
+        concepts=(*book.found(_ASKING_ZH.sub(" ", core), wanted), *_amounts(core)),
         names=names,
         name_terms=name_terms,
         years=tuple(dict.fromkeys([*_YEAR.findall(core), *(f"20{match['two']}" for match in _FISCAL.finditer(core))])),
         places=places,
         phrases=tuple(filter(None, phrases)),
     )
+
+
+def _amounts(core: str) -> Iterator[Concept]:
+    """An amount by its other names: `4.1 billion` and `41亿` are one thing."""
+    for raw, forms in amounts_in_other_forms(core):
+        yield Concept(raw, tuple(terms(raw)), tuple((form,) for form in forms), is_amount=True)
 
 
 def _whole_name(name: Anchor) -> re.Pattern[str]:
