@@ -56,10 +56,18 @@ def pdf_date(document: pymupdf.Document) -> Dated:
     for name, by in (("creationDate", "created"), ("modDate", "modified")):
         if day := _day(_PDF_DATE.match(str(fields.get(name) or ""))):
             return day, by  # type: ignore[return-value]  # the two literals
-    found = {kind: day for kind, text in _XMP.findall(document.get_xml_metadata()) if (day := _iso(text))}
+    found = {kind: day for kind, text in _XMP.findall(_xmp(document)) if (day := _iso(text))}
     if "Create" in found:
         return found["Create"], "created"
     return (found["Modify"], "modified") if "Modify" in found else UNDATED
+
+
+def _xmp(document: pymupdf.Document) -> str:
+    """Empty where it is damaged: a document is not lost for its date."""
+    try:
+        return str(document.get_xml_metadata())
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        return ""
 
 
 def stated_date(path: Path, kind: Kind) -> Dated:

@@ -153,7 +153,10 @@ def _plainly_read(page: pymupdf.Page, number: int) -> PageDraft:
 
 def _is_page_object(document: pymupdf.Document, index: int) -> bool:
     """False where the page tree of a PDF points to something that is no page; MuPDF shows it as a blank one."""
-    return not document.is_pdf or document.xref_get_key(document.page_xref(index), "Type")[1] == "/Page"
+    try:
+        return not document.is_pdf or document.xref_get_key(document.page_xref(index), "Type")[1] == "/Page"
+    except ValueError:  # it points to nothing
+        return False
 
 
 def _unreadable(page: Page, reason: str) -> PageDraft:

@@ -77,7 +77,8 @@ def _opened(path: Path) -> Iterator[pymupdf.Document]:
         document = open_document(path)
         if document.page_count < 1:
             raise EmptyFileError(f"{path.name!r} has no pages")
-    except (RuntimeError, ValueError, OSError) as error:
+        document[0].get_image_info()  # the first frame is read, whose size all else goes by
+    except (RuntimeError, ValueError, OSError, pymupdf.mupdf.FzErrorBase) as error:
         raise DamagedFileError(f"{path.name!r} is damaged beyond repair; get a complete copy of the file") from error
     with document:
         yield document

@@ -35,6 +35,16 @@ def test_a_pdf_is_dated_by_its_fields_and_then_its_xmp(
         assert pdf_date(document) == expected
 
 
+def test_damaged_xmp_states_no_date() -> None:
+    """The document is read all the same."""
+    with pymupdf.open() as document:
+        page = document.new_page()
+        document.xref_set_key(document.pdf_catalog(), "Metadata", f"{page.xref} 0 R")  # no stream
+        written = document.tobytes()
+    with pymupdf.open(stream=written, filetype="pdf") as document:
+        assert pdf_date(document) == UNDATED
+
+
 TEXTS: dict[str, tuple[Kind, str, tuple[str, str]]] = {
     "e-mail": ("email", "Date: Fri, 1 Mar 2024 23:30:00 -0800\nSubject: x\n\nBody", ("2024-03-01", "sent")),
     "e-mail without": ("email", "Subject: x\n\nDate: Fri, 1 Mar 2024", UNDATED),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from ingest.page_text import read_lines
 from ingest.pdf import parse_image, parse_pdf
 from ingest.printed import PrintedWord, line_of
 from kb_qa.elements import ParsedDocument
-from kb_qa.errors import LimitExceededError, MisnamedFileError
+from kb_qa.errors import DamagedFileError, LimitExceededError, MisnamedFileError
 from kb_qa.geometry import BBox, union_of
 from tests.pdf_pages import ink, write_pdf
 
@@ -156,6 +157,17 @@ def test_picture_files_are_pages(tmp_path: Path, suffix: str, form: str) -> None
     assert page.width == pytest.approx(320, abs=1) or page.width == pytest.approx(667 * 72 / 96, abs=1)
     assert "4,812 million" in everything(document)
     assert all(region.bbox is not None for element in document.elements for region in element.regions)
+
+
+def test_a_picture_whose_first_frame_cannot_be_decoded_is_damaged(tmp_path: Path) -> None:
+    """Also where its header is whole: a strip of more bytes than there are."""
+    Image.new("L", (200, 150)).save(tmp_path / "a.tiff")
+    data = bytearray((tmp_path / "a.tiff").read_bytes())
+    strip_byte_counts = data.index(struct.pack("<HHI", 279, 4, 1))  # tag, type, number; its value follows
+    data[strip_byte_counts + 8 : strip_byte_counts + 12] = struct.pack("<I", 2**31 - 1)
+    (tmp_path / "a.tiff").write_bytes(data)
+    with pytest.raises(DamagedFileError, match="complete copy"):
+        parse_image(tmp_path / "a.tiff", "d", limits=Limits())
 
 
 def test_each_frame_of_a_tiff_is_a_page(tmp_path: Path) -> None:

@@ -119,6 +119,17 @@ def test_b8_a_file_that_is_blank_after_repair_is_damaged(tmp_path: Path) -> None
         parsed(path)
 
 
+def test_b8_a_page_tree_that_points_to_no_page_is_damaged(tmp_path: Path) -> None:
+    """Where no page is left, the file is refused as damaged and not as one that its parser cannot read (B8)."""
+    path = tmp_path / "a.pdf"
+    path.write_bytes(
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        b"2 0 obj<</Type/Pages/Kids[<</Type/Page>>]/Count 1>>endobj\ntrailer<</Root 1 0 R>>\n"
+    )
+    with pytest.raises(DamagedFileError):
+        parsed(path)
+
+
 def test_b8_a_file_with_zero_pages_is_empty(tmp_path: Path) -> None:
     """A well-formed PDF with /Count 0 is refused as empty (B8)."""
     path = tmp_path / "a.pdf"
