@@ -7,11 +7,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import jieba
 import pytest
 import snowballstemmer
 
 import kb_qa.terms
-from kb_qa.terms import terms, use_cache
+from kb_qa.terms import _made, terms, use_cache
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,27 @@ def test_the_dictionary_cache_lies_where_it_is_told(tmp_path: Path) -> None:
     use_cache(tmp_path / "cache")
     assert (tmp_path / "cache").is_dir()
     assert terms("工资") == ["工资"]
+
+
+def test_a_compiled_dictionary_is_read_and_a_damaged_one_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was compiled once is not compiled again, as long as it is whole."""
+    made: list[None] = []
+    compiling = jieba.Tokenizer.gen_pfdict
+
+    def counted(file: object) -> object:
+        made.append(None)
+        return compiling(file)
+
+    monkeypatch.setattr(jieba.Tokenizer, "gen_pfdict", staticmethod(counted))
+    first, second = _made(tmp_path), _made(tmp_path)
+    assert len(made) == 1
+    assert (second.FREQ, second.total) == (first.FREQ, first.total)
+    [file] = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:1000])
+    assert _made(tmp_path).total == first.total
+    assert len(made) == 2
 
 
 def test_threads_stem_one_after_the_other() -> None:
