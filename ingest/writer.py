@@ -34,7 +34,7 @@ from kb_qa.removal import Removal
 from kb_qa.settings import Settings
 from kb_qa.spending import SpendTable
 from kb_qa.terms import use_cache
-from kb_qa.wiring import CACHE, PICTURES, make_visible, open_caption_pictures, policy_of_settings
+from kb_qa.wiring import CACHE, PICTURES, WORDS, make_visible, open_caption_pictures, policy_of_settings
 
 
 class Settled(Protocol):
@@ -173,7 +173,7 @@ class Writer:
         if any(not later.arguments["index_only"] for later in task.ledger.jobs.later(task.job)):
             raise InputError("a later `kb-qa reindex` took the place of this one")
         self.rest()  # the model that is changed from
-        use_cache(self.settings.kb / CACHE)
+        use_cache(self.settings.models / WORDS)
         settings = settings_for(self.settings, task.job.arguments)
         Reindexing(settings, task.ledger, self.open_model, task.settle, task.say, task.stop).run(
             index_only=bool(task.job.arguments["index_only"]), before=str(task.job.report.get("before", ""))
@@ -194,7 +194,7 @@ class Writer:
         if self.parts is not None and known not in (None, model_of(self.parts.embedder)):
             self.rest()  # the index was changed to another one
         if self.parts is None:
-            use_cache(self.settings.kb / CACHE)
+            use_cache(self.settings.models / WORDS)
             aliases = policy_of_settings(self.settings).aliases
             model = indexed_embedder(self.settings, ledger, self.open_model)
             limits = Limits.from_settings(self.settings)

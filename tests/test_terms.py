@@ -61,9 +61,11 @@ def test_decimal_point_is_kept() -> None:
 
 
 def test_the_dictionary_cache_lies_where_it_is_told(tmp_path: Path) -> None:
-    """The cache folder is made; a segmenter that is loaded already goes on working."""
+    """The cache folder is made; where it cannot be, and where one is loaded already, all goes on."""
     use_cache(tmp_path / "cache")
     assert (tmp_path / "cache").is_dir()
+    (tmp_path / "file").touch()
+    use_cache(tmp_path / "file" / "cache")
     assert terms("工资") == ["工资"]
 
 

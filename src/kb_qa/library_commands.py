@@ -36,8 +36,9 @@ from kb_qa.rejections import rejection_in
 from kb_qa.rendering import to_markdown
 from kb_qa.scratch import Scratch
 from kb_qa.terminal import Terminal, nothing_found
+from kb_qa.terms import use_cache
 from kb_qa.whole_command import base_of_whole
-from kb_qa.wiring import open_knowledge_base, open_ledger, service_address
+from kb_qa.wiring import WORDS, open_knowledge_base, open_ledger, service_address
 
 SESSION_HELP = "A conversation of this name, whose earlier questions this one may take up: 'And in 2023?'"
 
@@ -224,8 +225,10 @@ def highlight(answer_id: str, output: Path, document: str, kb: Path | None, as_j
 @click.command()
 @json_option
 def prepare(as_json: bool) -> None:
-    """Make what is made once on a machine and kept for all knowledge bases: the embedding model of the settings."""
-    embedder = embedder_of(settings_of(None))
+    """Make what is made once on a machine and kept for all knowledge bases: embedding model and Chinese dictionary."""
+    settings = settings_of(None)
+    use_cache(settings.models / WORDS)
+    embedder = embedder_of(settings)
     line = {"embedder": embedder.id, "dimension": embedder.dimension}
     click.echo(json.dumps(line) if as_json else f"the embedding model is {embedder.id} ({embedder.dimension} numbers)")
 

@@ -59,9 +59,14 @@ def inverse_frequency(frequency: int, count: int) -> float:
 
 
 def use_cache(directory: Path) -> None:
-    """Keep the compiled dictionary in `directory`, which must be ours alone: it is read back with `marshal`."""
-    directory.mkdir(parents=True, exist_ok=True)
-    _segmenter(directory)
+    """Keep the compiled dictionary in `directory`, which no other may write to: it is read back with `marshal`.
+
+    Where it cannot be made, the dictionary is compiled each time.
+    """
+    directory = directory.expanduser()
+    with suppress(OSError):
+        directory.mkdir(parents=True, exist_ok=True)
+    _segmenter(directory if directory.is_dir() else None)
 
 
 def _raw_terms(text: str) -> Iterator[str]:
@@ -141,5 +146,8 @@ def _made(cache: Path | None) -> jieba.Tokenizer:
     with suppress(OSError, ValueError, EOFError, TypeError):
         segmenter.FREQ, segmenter.total = marshal.loads((cache / _DICTIONARY).read_bytes())
         segmenter.initialized = True
-    segmenter.initialize()
+    if not segmenter.initialized:
+        segmenter.initialize()
+        with suppress(OSError):
+            (cache / _DICTIONARY).chmod(0o644)  # made for others, too, where the models are
     return segmenter

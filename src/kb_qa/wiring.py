@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 INDEX = "index"
 CACHE = "cache"
+WORDS = "words"  # below the models
 PICTURES = "pictures"  # the folder of the knowledge base that keeps what was drawn
 MODEL_DPI = 110  # a page of 8 × 11 inches at it is as much as a model looks at
 CAPTION_DPI = 200  # the print of a chart is small
@@ -107,7 +108,7 @@ def open_parts(
             pictures=pictures,
             places=QuotedPlaces(ledger),
         )
-        use_cache(settings.kb / CACHE)
+        use_cache(settings.models / WORDS)
         embedder = indexed_embedder(settings, ledger)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         with owned_index(settings, ledger, model_of(embedder), address, told) as store:
