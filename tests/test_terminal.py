@@ -29,8 +29,11 @@ REFUSAL = {
     ],
 )
 def test_a_refusal_says_why(language: Language, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What no passage names, what was searched within which limits, and what came nearest stand beside the answer."""
-    Terminal(language).print_event(AnswerEvent(3, "refusal", REFUSAL))
+    """What no passage names, what was searched within which limits, and what came nearest, in its language."""
+    terminal = Terminal()
+    terminal.print_event(AnswerEvent(1, "start", {"answer_id": "a", "language": language}))
+    capsys.readouterr()
+    terminal.print_event(AnswerEvent(3, "refusal", REFUSAL))
     out, err = capsys.readouterr()
     assert out == "Not found in the materials.\n"
     assert err == told

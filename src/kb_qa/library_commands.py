@@ -27,6 +27,7 @@ from kb_qa.command_line import (
     write_output,
 )
 from kb_qa.errors import KbQaError, exit_code_of
+from kb_qa.guardrails.languages import language_of
 from kb_qa.ledger import Ledger
 from kb_qa.listing import hit_line
 from kb_qa.live_index import embedder_of
@@ -77,7 +78,7 @@ def ask(  # noqa: PLR0913  (an argument an option)
             "give --whole or what chooses documents (--document, --folder, --since, --until), not both"
         )
     kept: list[AnswerEvent] = []
-    show = kept.append if markdown else _print_event_line if as_json else Terminal(terminal_language()).print_event
+    show = kept.append if markdown else _print_event_line if as_json else Terminal().print_event
     with base_of_whole(settings_of(kb), whole) as (settings, name):
         given: _Asked = {"filters": filters, "level": level, "session_id": session_id, "whole": name}
         address = service_address(settings)
@@ -145,7 +146,7 @@ def search(question: str, k: int, kb: Path | None, as_json: bool, **limits: Any)
     for line in lines:
         click.echo(json.dumps(line, ensure_ascii=False) if as_json else _hit_text(line))
     if not lines:
-        click.echo(f"kb-qa: {nothing_found(asdict(filters), terminal_language())}", err=True)
+        click.echo(f"kb-qa: {nothing_found(asdict(filters), language_of(question))}", err=True)
         raise SystemExit(1)
 
 

@@ -28,8 +28,8 @@ class Terminal:
     refusal, why.
     """
 
-    def __init__(self, language: Language = "en") -> None:
-        self.language = language
+    def __init__(self) -> None:
+        self.language: Language = "en"  # the question's, once it is known
         self.documents: dict[str, str] = {}
         self.formulas: list[str] = []
         self.line_is_open = False
@@ -41,6 +41,7 @@ class Terminal:
                 click.echo(f"waiting: number {data['position']} in line", err=True)
             case "start":
                 click.echo(f"answer {data['answer_id']}", err=True)  # what `highlight` asks for
+                self.language = "zh" if data.get("language") == "zh" else "en"
                 _print_understanding(data)
             case "sources":
                 _print_reason(data.get("whole") or {})
@@ -52,7 +53,7 @@ class Terminal:
                 self.formulas += filter(None, [formula(data, self.documents)])
             case "refusal":
                 click.echo(("\n" if self.line_is_open else "") + terminal_text(data["message"]))
-                click.echo(terminal_text(" · ".join(_reasons(data, self.language))), err=True)
+                _print_reasons(data, self.language)
             case "references":
                 said = [*(f"ƒ {each}" for each in self.formulas), *([data["text"]] if data["text"] else [])]
                 click.echo("\n\n" + terminal_text("\n".join(said)) if said else "")
@@ -68,6 +69,11 @@ def nothing_found(filters: Mapping[str, Any], language: Language) -> str:
     chosen = [name for name in (*filters["documents"], filters["folder"]) if name]
     limits = ", ".join([*chosen, *limits_told({name: value for name, value in filters.items() if value}, language)])
     return nothing + (f" ({within.format(limits)})" if limits else "")
+
+
+def _print_reasons(data: Any, language: Language) -> None:
+    if reasons := " · ".join(_reasons(data, language)):
+        click.echo(terminal_text(reasons), err=True)
 
 
 def _reasons(data: Any, language: Language) -> Iterator[str]:
