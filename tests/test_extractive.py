@@ -168,6 +168,16 @@ def test_of_what_is_said_equally_well_the_latest_goes_first() -> None:
     assert said(run("What was the dividend per share on March 31, 2022?", given)) == old
 
 
+@pytest.mark.parametrize("question", ["What was Germany's GDP in 2010?", "What was the population of Germany in 2010?"])
+def test_the_row_of_a_name_does_not_answer_another_measure(question: str) -> None:
+    """A table of what else the country has says nothing of what is asked."""
+    given = context(
+        chunk("Country：Germany | 2010：80,000", "Country：France | 2010：40,000", prefix="Production capacity")
+    )
+    assert run(question, given) == [ModelStop("no_evidence")]
+    assert said(run("What was Germany's production capacity in 2010?", given)).endswith("80,000")
+
+
 def test_another_language_needs_a_high_similarity() -> None:
     """Without common words only a material very near the question is quoted, and only if its blocks are few."""
     given = context(chunk("员工每年享有15天带薪年假。"), dense=0.9)

@@ -39,6 +39,8 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return tells(event, text) if not candidate.pairs else _row_tells(event, candidate, wanted, context)
     if wanted.yes_no and not _answers_yes(candidate, wanted, context):
         return False
+    if wanted.topic and candidate.covered.isdisjoint(wanted.topic):
+        return False  # the row of what was named (`Germany`), and of nothing that was asked about it (its GDP)
     if wanted.currency and not is_in(wanted.currency, candidate, context):
         return False
     if wanted.superlative and not wanted.which_period and wanted.superlative.lower() not in text.lower():
