@@ -178,6 +178,20 @@ def test_the_row_of_a_name_does_not_answer_another_measure(question: str) -> Non
     assert said(run("What was Germany's production capacity in 2010?", given)).endswith("80,000")
 
 
+def test_what_something_is_asked_of_must_be_named_by_a_row() -> None:
+    """The capacity for silicon carbide of a country says nothing of its exports."""
+    given = context(chunk("Country：Norway | Silicon carbide / 2010：80,000", prefix="Production capacity"))
+    assert run("What were Norway's exports of silicon carbide in 2010?", given) == [ModelStop("no_evidence")]
+    assert said(run("What was Norway's capacity of silicon carbide in 2010?", given)).endswith("80,000")
+
+
+def test_a_share_is_no_number_of_things() -> None:
+    """`How many` is answered by a number; a share of them is asked for in other words."""
+    given = context(chunk("Thirty-four percent of schools met the accountability requirements."))
+    assert run("How many schools met the accountability requirements?", given) == [ModelStop("no_evidence")]
+    assert said(run("What percentage of schools met the accountability requirements?", given))
+
+
 def test_another_language_needs_a_high_similarity() -> None:
     """Without common words only a material very near the question is quoted, and only if its blocks are few."""
     given = context(chunk("员工每年享有15天带薪年假。"), dense=0.9)

@@ -241,7 +241,9 @@ def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
             else _NO_FIGURE
         )
     values = kinds - _NAMES
-    if not values or (question.wants_amount and not values & _AMOUNTS) or (question.counts and values <= {"money"}):
+    if not values or (question.wants_amount and not values & _AMOUNTS):
+        return _NO_FIGURE
+    if question.counts and not question.wants_percent and values <= {"money", "percent", "pp"}:
         return _NO_FIGURE
     cells = [cell for _, cell in said[1:]]
     if (

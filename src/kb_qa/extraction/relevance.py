@@ -39,8 +39,8 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return tells(event, text) if not candidate.pairs else _row_tells(event, candidate, wanted, context)
     if wanted.yes_no and not _answers_yes(candidate, wanted, context):
         return False
-    if wanted.topic and candidate.covered.isdisjoint(wanted.topic):
-        return False  # the row of what was named (`Germany`), and of nothing that was asked about it (its GDP)
+    if _leaves_out_the_matter(candidate, wanted):
+        return False
     if wanted.currency and not is_in(wanted.currency, candidate, context):
         return False
     if wanted.superlative and not wanted.which_period and wanted.superlative.lower() not in text.lower():
@@ -53,6 +53,13 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     least = FIGURE_COVERAGE if wanted.wants_figure else COVERAGE
     return candidate.strength >= least
+
+
+def _leaves_out_the_matter(candidate: Candidate, wanted: Request) -> bool:
+    """The row of what was named (`Germany`) and not of what is asked about it (its GDP); of grain, not its exports."""
+    if wanted.topic and candidate.covered.isdisjoint(wanted.topic):
+        return True
+    return bool(candidate.pairs) and not candidate.covered >= wanted.heads
 
 
 def _row_tells(event: str, candidate: Candidate, wanted: Request, context: Context) -> bool:

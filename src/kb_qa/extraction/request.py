@@ -14,10 +14,13 @@ from kb_qa.guardrails.measures import named_unit
 from kb_qa.guardrails.questions import Anchor, anchors
 from kb_qa.terms import terms
 
+_BEFORE_OF = re.compile(r"(?ai)(?P<before>(?:[a-z][a-z-]* ){0,2})[a-z][a-z-]*(?= of\b)")
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """`topic` is what must be named, without the names of `anchors`; `labels` those names, which may label a row.
+    `heads` are those of the topic that something is asked of: `exports` in `the exports of grain`.
 
     `sayings` are its words without the names of companies. `currency` is the ISO code that the answer is asked in, ""
     for any. `kinds` are words of which the document must print one: it was asked about by its kind. `arithmetic` is
@@ -27,6 +30,7 @@ class Request:
     text: str
     words: Reading
     topic: tuple[Notion, ...]
+    heads: frozenset[Notion]
     anchors: tuple[Anchor, ...]
     labels: frozenset[str] = frozenset()
     sayings: frozenset[str] = frozenset()
@@ -70,12 +74,14 @@ def request_of(question: str) -> Request:
     without = wording.ASKING | _codes_of(found)
     without |= wording.GROWTH_WORDS if growth else frozenset()
     without |= wording.ARITHMETIC_WORDS if arithmetic else frozenset()
+    topic = notions_of(bare, without=without) or notions_of(bare)
     amount = wording.WANTS_AMOUNT.search(said) is not None and wording.COUNTS.search(said) is None
     companies = frozenset(term for anchor in found if not _may_label(anchor) for term in reading(anchor.text).terms)
     return Request(
         text=said,
         words=reading(said),
-        topic=notions_of(bare, without=without) or notions_of(bare),
+        topic=topic,
+        heads=_heads(bare, topic),
         anchors=found,
         labels=frozenset(term for anchor in found if _may_label(anchor) for term in terms(anchor.text)),
         sayings=reading(said).terms - companies,
@@ -94,6 +100,15 @@ def request_of(question: str) -> Request:
         which_period=wording.WHICH_PERIOD.search(said) is not None,
         superlative=superlative[0] if superlative else "",
     )
+
+
+def _heads(text: str, topic: Sequence[Notion]) -> frozenset[Notion]:
+    """Those whose name ends before an `of`."""
+    found = set[Notion]()
+    for match in _BEFORE_OF.finditer(text):
+        whole, without_last = reading(match[0]), reading(match["before"] or "")
+        found |= {each for each in topic if each.name_in(whole) and not each.name_in(without_last)}
+    return frozenset(found)
 
 
 def _codes_of(found: Sequence[Anchor]) -> frozenset[str]:
