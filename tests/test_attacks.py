@@ -104,6 +104,13 @@ def address() -> Iterator[tuple[str, int]]:
         yield str(parts.hostname), int(parts.port or 0)
 
 
+def test_every_host_that_is_named_must_be_ours(address: tuple[str, int]) -> None:
+    """A second Host header is no way around the first: the answer is waited for, and is a refusal."""
+    with socket.create_connection(address, timeout=10) as client:
+        client.sendall(RAW["two hosts"].replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        assert client.recv(100).startswith(b"HTTP/1.1 400")
+
+
 @pytest.mark.parametrize("name", RAW)
 def test_what_no_client_would_send_is_refused(name: str, address: tuple[str, int]) -> None:
     """Below HTTP's own rules: refused or dropped, never 500, nothing of the documents, and the service lives."""

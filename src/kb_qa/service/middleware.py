@@ -186,8 +186,8 @@ class LimitedBody:
 
 def _refusal(headers: Headers, method: str, hosts: frozenset[str] | None) -> tuple[int, str] | None:
     """Status and message for a request that a page of another site could have sent."""
-    host = headers.get("host", "")
-    if hosts is not None and _host_name(host) not in hosts:
+    host, *others = headers.getlist("host") or [""]
+    if hosts is not None and not hosts.issuperset(map(_host_name, (host, *others))):
         return 400, "this service does not answer to the name in the Host header; use localhost or 127.0.0.1"
     if headers.get("sec-fetch-site") in FOREIGN_SITES and headers.get("sec-fetch-mode") != "navigate":
         return 403, "this was sent by a page of another site"
