@@ -38,7 +38,7 @@ class WithIntake(InMemoryLibrary):
     """What a service that takes uploads asks for, too."""
 
     def withdraw(self, document_id: str) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # the protocol has it; no view of a dispute may come to it
 
 
 def disputed(original: Path, *documents: tuple[str, str, str], text: str = TEXT) -> ScriptedKnowledgeBase:

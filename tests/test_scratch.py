@@ -82,8 +82,9 @@ def test_folders_of_other_users_stay(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_not_there_has_nothing(tmp_path: Path) -> None:
-    """Where nothing was made yet there is nothing to remove."""
+    """Where nothing was made yet there is nothing to remove, and nothing is made."""
     remove_abandoned(parent=tmp_path / "missing")
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_else_is_made_in_the_temporary_folder() -> None:

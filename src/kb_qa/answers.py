@@ -91,8 +91,8 @@ class Question:
         return self.asked or self.text
 
 
-# What a session may be called; ids that the service makes are of this form, too.
 MAX_QUESTION = 4000  # characters
+# What a session may be called; ids that the service makes are of this form, too.
 SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
