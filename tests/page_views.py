@@ -97,8 +97,8 @@ VIEWS: Final[Mapping[str, Callable[[Page, Variant], None]]] = MappingProxyType(
 def ask(page: Page, question: str) -> None:
     page.fill("#question", question)
     page.click("#ask")
-    expect(page.locator("#stop")).to_be_hidden()
     expect(page.locator("#result")).to_be_visible()
+    expect(page.locator("#stop")).to_be_hidden()
 
 
 def settled(page: Page, pictures: str) -> None:

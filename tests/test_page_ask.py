@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from kb_qa.answers import Filters
 from tests.browser import Running, cited_answer, opened, opened_over
@@ -167,6 +167,21 @@ def test_an_answer_can_be_taken_along(browser: Browser, original: Path) -> None:
         page.page.click("#copy-markdown")
         expect(page.page.locator("#keep-status")).to_have_text("Copied.")
         assert page.page.evaluate("navigator.clipboard.readText()") == "# What was revenue?"
+
+
+def test_a_question_waits_until_it_is_known_whether_a_key_is_needed(browser: Browser, original: Path) -> None:
+    """What was asked before the service had said so is answered, and not taken away by the view that opens then."""
+    held: list[Route] = []
+    knowledge_base = ScriptedKnowledgeBase([*cited_answer()], originals={DOCUMENT: original})
+    with served(knowledge_base, CountingRenderer()) as base, browser.new_page() as page:
+        page.route("**/v1/session", lambda route: held.append(route))
+        page.goto(base)
+        page.fill("#question", "What was revenue?")
+        page.click("#ask")
+        expect(page.locator("#result")).to_be_hidden()
+        held[0].continue_()
+        expect(page.locator("#answer .chip").first).to_be_visible()
+        expect(page.locator("#ask-view")).to_have_class(re.compile("answered"))
 
 
 def test_nothing_ingested_is_told(browser: Browser) -> None:

@@ -22,6 +22,8 @@ let answer = emptyAnswer();
 let state = ""; // "asking", "writing", "done" or "stopped"; empty where no answer is shown
 let reading = null;
 let drawing = 0;
+let admit;
+const admitted = new Promise((done) => { admit = done; }); // until the service has said whether it wants a key
 
 function status(text) {
   if ($("status").textContent !== text) $("status").textContent = text;
@@ -182,6 +184,7 @@ function startAnew() {
 
 // Called once the reader may ask.
 export function welcome() {
+  admit();
   showHistory();
   showExamples((question) => {
     $("question").value = question;
@@ -196,7 +199,7 @@ export function startAsking() {
   $("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const question = $("question").value.trim();
-    if (question) ask(question);
+    if (question) admitted.then(() => ask(question));
   });
   $("question").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
