@@ -105,6 +105,13 @@ def test_the_row_of_the_code_with_the_column_asked_for() -> None:
     assert said(run("P5 的薪酬？", given, "zh")) == "职级：P5，基本工资：22000，年终奖：2"
 
 
+def test_the_cell_of_what_is_named_is_said_with_the_column_asked_for() -> None:
+    """A row that begins with a date says also whose it is."""
+    row = "Date：July 17, 2025 | Company：Brackwell Golf | City：Monterey | Staff affected：56"
+    asked = "How many staff are affected at Brackwell Golf?"
+    assert said(run(asked, context(chunk(row)))) == "Date: July 17, 2025; Company: Brackwell Golf; Staff affected: 56"
+
+
 def test_an_unknown_code_is_no_evidence() -> None:
     """P9 is not answered with the row of P5."""
     assert run("P9 的基本工资是多少？", context(chunk(*ROWS)), "zh") == [ModelStop("no_evidence")]

@@ -164,3 +164,41 @@ def test_a_row_tells_who_was_appointed_in_the_year_asked_for(question: str, cell
     """A list of directors answers with those that came in the reported year, or in the one that is named."""
     said = f"Position：{cells[0]} | Name：{cells[1]}"
     assert chosen(question, said, prefix=ENDED) == ([said] if told else [])
+
+
+def notice(date: str, company: str, city: str, employees: str) -> str:
+    return f"Notice Date：{date} | Company：{company} | City：{city} | Employees affected：{employees}"
+
+
+NOTICES = (
+    notice("07/15/2025", "Norwood Golf Company", "Carlsbad", "64"),
+    notice("07/17/2025", "Brackwell Services LLC", "Monterey", "56"),
+    notice("07/20/2025", "Norwood Golf Company", "Irvine", "9"),
+)
+
+
+def test_where_rows_name_companies_those_of_another_do_not_answer() -> None:
+    """Neither another company's row nor the sum of a month is what was asked for, wherever in its row a name stands."""
+    month = "Month：July 2025 | Notices：71 | Employees affected：8,574"
+    question = "How many employees are affected at Brackwell Services LLC?"
+    assert chosen(question, month, *NOTICES) == [NOTICES[1]]
+    assert chosen("How many employees are affected at Dunmere Services LLC?", month, *NOTICES) == []
+
+
+def test_a_named_row_that_lacks_what_is_asked_leaves_the_question_open() -> None:
+    """The row of the company has no such column, and a column of another table has: nothing is answered."""
+    bare = "Notice Date：07/17/2025 | Company：Brackwell Services LLC | City：Monterey"
+    month = "Month：July 2025 | Notices：71 | Employees affected：8,574"
+    assert chosen("How many employees are affected at Brackwell Services LLC?", month, bare) == []
+
+
+def test_all_rows_of_what_is_named_are_told() -> None:
+    """Two notices of one company: the figure of one alone would pass for all of it."""
+    assert chosen("How many employees are affected at Norwood Golf Company?", *NOTICES) == [NOTICES[0], NOTICES[2]]
+
+
+def test_the_company_of_a_report_need_not_stand_in_its_rows() -> None:
+    """A row of the report's figures does not say again whose they are, also where a table of holdings does."""
+    holding = "Holder：Norwood Golf Company | Shares：1,000"
+    question = "What were net sales of Norwood Golf Company in 2024?"
+    assert chosen(question, REVENUE, holding, called="Norwood Golf Company") == [REVENUE]

@@ -12,7 +12,7 @@ from kb_qa.answers import Context, Material
 from kb_qa.elements import Block
 from kb_qa.extraction.notions import Notion, Reading, excess, reading
 from kb_qa.extraction.request import Request
-from kb_qa.extraction.rows import Pair, asked_pairs, label_of, pairs_of, unit_of
+from kb_qa.extraction.rows import Pair, asked_pairs, label_of, names_asked, pairs_of, unit_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind, Quantity
@@ -165,7 +165,8 @@ def _candidate(
         return None
     label = label_of(pairs)
     row_header = bool(pairs) and _is_label(label, weights, question)
-    others = excess(label, weights, question.words) if pairs else 0
+    is_of_named = any(names_asked(cell, question) for _, cell in pairs[1:])  # whatever its first cell says: a date
+    others = excess(label, weights, question.words) if pairs and not is_of_named else 0
     fit = _fit(question, block, said)
     score = coverage + fit + _RANK_BONUS / material.number
     score += _ROW_HEADER_BONUS if row_header else 0.0

@@ -12,7 +12,7 @@ from kb_qa.extraction.currencies import is_in
 from kb_qa.extraction.events import event_of, is_own, is_said_to_happen, tells
 from kb_qa.extraction.notions import reading
 from kb_qa.extraction.request import Request
-from kb_qa.extraction.rows import year_of
+from kb_qa.extraction.rows import pairs_of, year_of
 from kb_qa.guardrails.questions import Anchor
 
 # The least share of the question's weighted notions that a block must name with its headings; of an amount's name all
@@ -186,12 +186,18 @@ def is_on_page_about(candidate: Candidate, wanted: Request, context: Context, qu
 
 
 def _is_named(anchor: Anchor, candidate: Candidate, context: Context, question: Question) -> bool:
-    document_id = candidate.material.chunk.document_id
-    if (anchor.text, document_id) in question.named_before:
+    """Whether the block, its headings or its document are called so, or the document's text names it.
+
+    Where rows of a table name it, they alone tell of it: another row has its own name (a list of companies).
+    """
+    chunk = candidate.material.chunk
+    if (anchor.text, chunk.document_id) in question.named_before:
         return True
-    texts = [
-        f"{heading_of(material)}\n{material.chunk.source}\n{material.chunk.text}"
-        for material in context.materials
-        if material.chunk.document_id == document_id
-    ]
-    return any(anchor.is_named_by(text) for text in (*texts, *context.called.get(document_id, ())))
+    called = context.called.get(chunk.document_id, ())
+    if any(anchor.is_named_by(text) for text in (candidate.text, chunk.source, *called)):
+        return True
+    materials = [each for each in context.materials if each.chunk.document_id == chunk.document_id]
+    blocks = [block for material in materials for block in material.chunk.blocks]
+    if any(pairs_of(block) and anchor.is_named_by(said_of(block)) for block in blocks):
+        return False
+    return any(anchor.is_named_by(f"{heading_of(each)}\n{each.chunk.text}") for each in materials)

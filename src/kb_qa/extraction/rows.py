@@ -52,7 +52,8 @@ def label_of(pairs: Sequence[Pair]) -> str:
 
 
 def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | None:
-    """The row's first pair and those of the columns that are asked for; all where nothing tells them apart.
+    """The row's first pair, those of the columns that are asked for and the cell that is named; all where nothing tells
+    them apart.
 
     None where the columns are of periods, and none of the one that is asked for.
     """
@@ -70,7 +71,12 @@ def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | No
         columns = [column for column, share in zip(columns, shares, strict=True) if share == best]
     if len(columns) > 1:
         columns = _of_kind(columns, percent=question.wants_percent)
-    return [pairs[0], *columns]
+    return [pairs[0], *(each for each in pairs[1:] if each in columns or names_asked(each[1], question))]
+
+
+def names_asked(cell: str, question: Request) -> bool:
+    """Whether a cell is what the question names: the company that a row is of, in whatever column it stands."""
+    return any(anchor.is_named_by(cell) for anchor in question.of_kind("name"))
 
 
 def said_row(said: Sequence[Pair], unit: str, *, chinese: bool) -> str:

@@ -10,7 +10,7 @@ from kb_qa.extraction.candidates import Candidate, candidates
 from kb_qa.extraction.growth import computed_growth
 from kb_qa.extraction.relevance import is_about, is_on_page_about, strong
 from kb_qa.extraction.request import Request, request_of
-from kb_qa.extraction.rows import said_row
+from kb_qa.extraction.rows import names_asked, said_row
 from kb_qa.extraction.scales import scales_of, stated
 from kb_qa.guardrails.languages import language_of
 
@@ -103,10 +103,18 @@ def _picked(found: Sequence[Candidate], wanted: Request) -> list[Candidate]:
         codes = frozenset().union(*(_codes(each, wanted) for each in picked))
         close = candidate.score >= _CLOSE_TO_BEST * found[0].score and not wanted.wants_figure
         more = bool(candidate.covered - held) and not wanted.wants_figure
-        if candidate.block.text not in texts and (more or _codes(candidate, wanted) - codes or close):
+        also = more or _codes(candidate, wanted) - codes or close or _says_as_much(candidate, found[0], wanted)
+        if candidate.block.text not in texts and also:
             picked.append(candidate)
             texts.add(candidate.block.text)
     return picked
+
+
+def _says_as_much(candidate: Candidate, best: Candidate, wanted: Request) -> bool:
+    """Whether it is another row of the same table about what is named: of two notices of a company, both are told."""
+    headers, best_headers = ([header for header, _ in each.pairs] for each in (candidate, best))
+    cells, best_cells = ({cell for _, cell in each.pairs if names_asked(cell, wanted)} for each in (candidate, best))
+    return headers == best_headers and bool(cells & best_cells) and candidate.coverage == best.coverage
 
 
 def _codes(candidate: Candidate, wanted: Request) -> frozenset[str]:
