@@ -183,6 +183,10 @@ def test_documents_lists_names_and_states(sample_kb: Path) -> None:
     assert {line["state"] for line in done.lines} == {"ready"}
     fields = {"document_id", "names", "state", "pages", "chunks", "parser", "flags", "reason", "code"}
     assert set(done.lines[0]) == fields | {"dated", "dated_by", "grades", "page_reasons"}
+    listed = run("documents", "--kb", sample_kb).out.splitlines()
+    assert all(
+        line["dated"] in text and line["names"][0] in text for line, text in zip(done.lines, listed, strict=True)
+    )
 
 
 def test_elements_prints_what_the_parser_sees(sample_kb: Path) -> None:

@@ -104,10 +104,18 @@ def test_a_span_without_documents_is_an_error_that_tells_the_span() -> None:
         retriever(make_chunk("x")).retrieve("x", k=1, filters=Filters(since="2030-01-01"))
 
 
-def test_a_filter_that_names_no_document_is_an_error() -> None:
-    """A misspelt document name is told, not answered from other documents."""
-    with pytest.raises(NotFoundError, match=r"nowhere\.pdf"):
-        retriever(make_chunk("x")).retrieve("x", k=1, filters=Filters(documents=("nowhere.pdf",)))
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("nowhere.pdf",), r"'nowhere\.pdf';"),
+        (("breifing.pdf",), r"'breifing\.pdf' \(is 'briefing\.pdf' meant\?\)"),
+        (("briefing.pdf", "nowhere.pdf"), r"matches 'nowhere\.pdf';"),
+    ],
+)
+def test_a_filter_that_names_no_document_is_an_error(names: tuple[str, ...], told: str) -> None:
+    """A misspelt document name is told, not answered from other documents, nor from those beside it."""
+    with pytest.raises(NotFoundError, match=told):
+        retriever(make_chunk("x")).retrieve("x", k=1, filters=Filters(documents=names))
 
 
 def test_a_question_without_content_words_is_still_answered_by_meaning() -> None:

@@ -151,7 +151,7 @@ def search(question: str, k: int, kb: Path | None, as_json: bool, **limits: Any)
 
 
 def _hit_text(line: dict[str, Any]) -> str:
-    place = line["document"] + (f" · P{line['page']}" if line["page"] else "")
+    place = line["document"] + (f" · P{line['page']}" if line["page"] else "") + f" · {line['element_type']}"
     section = f" · {' > '.join(line['section'])}" if line["section"] else ""
     text = " ".join(line["text"].split())
     return f"{line['rank']:>2}. {place}{section}  ({line['score']:.4f})\n    {text[:200]}"
@@ -172,7 +172,7 @@ def name(new_name: str, kb: Path | None) -> None:
 @kb_option
 @json_option
 def documents(kb: Path | None, as_json: bool) -> None:
-    """List the documents with their states."""
+    """List the documents with their states, sizes and dates, and why one is quarantined."""
     with open_ledger(settings_of(kb)) as library:
         records = library.documents()
         if not as_json:
@@ -186,7 +186,8 @@ def documents(kb: Path | None, as_json: bool) -> None:
             told = rejection_in(language, record.code, record.reason)
             reason = f"  {told}" if told else ""
             names = ", ".join(record.names)
-            click.echo(f"{record.state:<12} {record.pages:>5} pages {record.chunks:>6} chunks  {names}{reason}")
+            size = f"{record.pages:>5} pages {record.chunks:>6} chunks"
+            click.echo(f"{record.state:<12} {size}  {record.dated:<10}  {names}{reason}")
 
 
 @click.command()

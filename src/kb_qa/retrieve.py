@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from kb_qa.answers import Filters, Found, Hit, Scope
 from kb_qa.asked.concepts import ConceptBook, concept_book
-from kb_qa.asked.naming import DocumentNames
+from kb_qa.asked.naming import DocumentNames, closest_name
 from kb_qa.asked.reading import Asked, read_question
 from kb_qa.errors import NotFoundError
 from kb_qa.figure_terms import question_terms
@@ -208,16 +208,16 @@ class Retriever:
         return [*sorted(scored, key=lambda hit: -hit.scores["rerank"]), *rest]
 
     def _scope(self, filters: Filters) -> Scope:
-        """Raises NotFoundError where the filters leave no document."""
-        document_ids: Sequence[str] = ()
-        if filters.choose_documents:
-            document_ids = self.library.resolve(
-                filters.documents, filters.folder, since=filters.since, until=filters.until
-            )
-            if not document_ids:
-                raise NotFoundError(
-                    f"no document that can be asked matches {told(filters)}; `kb-qa documents` lists them"
-                )
+        """Raises NotFoundError where the filters leave no document, or name one that there is not."""
+        if not filters.choose_documents:
+            return Scope((), filters.pages, filters.element_types)
+        document_ids = self.library.resolve(filters.documents, filters.folder, since=filters.since, until=filters.until)
+        if len(document_ids) < len(filters.documents):
+            for name in filters.documents:
+                if not self.library.resolve([name]):
+                    raise NotFoundError(_unknown(repr(name), closest_name(name, self.identities())))
+        if not document_ids:
+            raise NotFoundError(_unknown(told(filters)))
         return Scope(tuple(document_ids), filters.pages, filters.element_types)
 
     def _dense(self, vector: Vectors, scope: Scope) -> tuple[dict[str, float], Mapping[str, ChunkSketch]]:
@@ -247,6 +247,11 @@ def fused(rankings: Iterable[Mapping[str, float]]) -> list[str]:
         for rank, chunk_id in enumerate(ranking, 1):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + 1 / (RANK_CONSTANT + rank)
     return sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
+
+
+def _unknown(wanted: str, meant: str = "") -> str:
+    guess = f" (is {meant!r} meant?)" if meant else ""
+    return f"no document that can be asked matches {wanted}{guess}; `kb-qa documents` lists them"
 
 
 def _thinned(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
@@ -33,6 +34,7 @@ _COMMON_SHARE = 0.5
 _COMMON_WEIGHT = 0.2
 _LEAST_SHARE = 0.6
 _ONE_WORD = 0.6
+_CLOSE = 0.75  # of two names, one of which is a slip of the pen
 _MOST_NAMED = 20  # documents; a question that names more names none
 
 
@@ -129,3 +131,10 @@ def _stem_of(name: str) -> str:
 def is_called(identity: Identity) -> Sequence[str]:
     """All that the document is called, for a reader of it or of its name."""
     return (*map(_stem_of, identity.names), identity.title, *identity.called)
+
+
+def closest_name(wanted: str, identities: Mapping[str, Identity]) -> str:
+    """The file name that `wanted` is most like, with or without folders; empty where none is much like it."""
+    names = {name.lower(): name for each in identities.values() for name in each.names}
+    names = {key.rpartition("/")[2]: name for key, name in names.items()} | names
+    return "".join(names[each] for each in get_close_matches(wanted.lower(), names, n=1, cutoff=_CLOSE))
