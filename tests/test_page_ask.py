@@ -77,7 +77,9 @@ def test_a_question_is_limited_to_the_chosen_documents_and_types(browser: Browse
         expect(page.locator("#filters-summary")).to_have_text("1 document · Tables")
         asked.ask()
         done(page)
+        library.records.pop(1)
         page.click("#filters-summary")
+        expect(page.locator("#filters-summary")).to_have_text("All documents · Tables")  # the other one is gone
         page.click("#filters-clear")
         asked.ask()
         done(page)

@@ -41,6 +41,9 @@ async function load() {
     documents = (await getJson("/v1/documents")).documents
       .filter(({ state }) => state === "ready")
       .map(({ document_id: id, names }) => ({ id, name: String(names[0] ?? id.slice(0, 12)), names: names.join("\n").toLowerCase() }));
+    const known = new Set(documents.map(({ id }) => id));
+    for (const id of chosen.keys()) if (!known.has(id)) chosen.delete(id); // deleted or changed since
+    drawSummary();
     drawList();
   } catch {
     $("filter-more").textContent = words.loadFailed;
