@@ -17,7 +17,7 @@ from kb_qa.choose import CONTEXT_TOKENS, PER_DOCUMENT, Room
 from kb_qa.citation import worst_quality
 from kb_qa.cite import AnswerWriter
 from kb_qa.conversation import Conversation
-from kb_qa.errors import EnvironmentProblemError, KbQaError, MissingIndexError
+from kb_qa.errors import EnvironmentProblemError, InputError, KbQaError, MissingIndexError
 from kb_qa.evidence import materials_of_context
 from kb_qa.generate import model_events
 from kb_qa.guardrails.gate import Gate
@@ -92,7 +92,8 @@ class KnowledgeBase:
                         await conversation.remember(transcript)
                     yield event
         except KbQaError as error:
-            log.warning("answer %s failed: %s", transcript.answer_id, error)
+            weight = logging.INFO if isinstance(error, InputError) else logging.WARNING  # the asker is told all of it
+            log.log(weight, "answer %s failed: %s", transcript.answer_id, error)
             yield transcript.error(error)
         finally:
             await asyncio.shield(self._save(transcript, conversation))
