@@ -41,6 +41,7 @@ CUT = """async ([text, stride]) => {
   for (cut = bytes.length % stride; cut <= bytes.length; cut += stride) {
     question.value = "?";
     document.getElementById("ask-form").requestSubmit();
+    if (stop.hidden) throw new Error("nothing is being asked");
     while (!stop.hidden) await new Promise((next) => setTimeout(next));
     asked += 1;
   }
@@ -101,6 +102,8 @@ def test_a_stream_that_breaks_anywhere_runs_nothing(stride: int, browser: Browse
     """Cut after any byte, what came is shown as text, whichever payload stands there."""
     knowledge_base = ScriptedKnowledgeBase(originals={DOCUMENT: original})
     with served(knowledge_base, CountingRenderer()) as base, opened(browser, base) as shown:
+        shown.ask()  # the page may ask: it does so at once from now on
+        expect(shown.page.locator("#answer .chip").first).to_be_visible()
         for payloads in GROUPS:
             text = stream(payloads)
             asked = shown.page.evaluate(CUT, [text, stride])

@@ -22,8 +22,8 @@ let answer = emptyAnswer();
 let state = ""; // "asking", "writing", "done" or "stopped"; empty where no answer is shown
 let reading = null;
 let drawing = 0;
-let admit;
-const admitted = new Promise((done) => { admit = done; }); // until the service has said whether it wants a key
+let mayAsk = false; // the service has said that it wants no key, or was given one
+let waiting = ""; // the question that was asked before
 
 function status(text) {
   if ($("status").textContent !== text) $("status").textContent = text;
@@ -184,7 +184,9 @@ function startAnew() {
 
 // Called once the reader may ask.
 export function welcome() {
-  admit();
+  mayAsk = true;
+  if (waiting) ask(waiting);
+  waiting = "";
   showHistory();
   showExamples((question) => {
     $("question").value = question;
@@ -199,7 +201,8 @@ export function startAsking() {
   $("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const question = $("question").value.trim();
-    if (question) admitted.then(() => ask(question));
+    if (!mayAsk) waiting = question;
+    else if (question) ask(question);
   });
   $("question").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
