@@ -18,13 +18,14 @@ def row(label: str, *cells: str, years: tuple[str, ...] = ("2024", "2023"), unit
     )
 
 
-def chosen(question: str, *said: str, prefix: str = PREFIX, called: str = "") -> list[str]:
-    """The blocks that are quoted, of one document with these blocks (rows are labelled)."""
+def chosen(question: str, *said: str, prefix: str = PREFIX, called: str = "", prose: bool = False) -> list[str]:
+    """The blocks that are quoted, of one document with these blocks: rows, labelled, or sentences."""
     blocks = []
     for index, text in enumerate(said):
         printed = " | ".join(part.rpartition("：")[2] for part in text.split(" | ") if part != UNIT)
         blocks.append(Block(f"b{index}", "e", printed, 0, len(printed), labelled=text))
-    chunk = Chunk("c", "d", 1, "a.pdf", 0, tuple(blocks), "table", "Table", prefix=f"{prefix}\n{UNIT}")
+    kind = "text" if prose else "table"
+    chunk = Chunk("c", "d", 1, "a.pdf", 0, tuple(blocks), kind, kind, prefix=f"{prefix}\n{UNIT}")
     material = Material(1, Hit(chunk, {"fused": 1.0}), "a.pdf")
     context = Context((material,), "", "", called={"d": (called,)} if called else {})
     return [each.block.labelled for each in ExtractiveModel().choose(Question(question, "en"), context)]
@@ -202,3 +203,46 @@ def test_the_company_of_a_report_need_not_stand_in_its_rows() -> None:
     holding = "Holder：Norwood Golf Company | Shares：1,000"
     question = "What were net sales of Norwood Golf Company in 2024?"
     assert chosen(question, REVENUE, holding, called="Norwood Golf Company") == [REVENUE]
+
+
+PARKING = "A parking place costs 40 euros a month."
+LATER = "After three years of service it costs 25 euros."
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How much does a parking place cost after three years?", [LATER]),
+        ("How much does a parking place cost?", [PARKING]),
+        ("How much does a parking place cost after nine years?", []),
+        ("How much does a parking place for 3.5 t cost?", [PARKING]),
+    ],
+)
+def test_what_a_question_bounds_itself_must_be_stated(question: str, expected: list[str]) -> None:
+    """`After three years` is answered by the sentence that says so of `it`, and by none where no sentence does."""
+    assert chosen(question, PARKING, LATER, prose=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "right"), [("Director and above", True), ("总监及以上", True), ("Directors' drivers", False)]
+)
+def test_a_row_from_a_grade_on_is_of_that_grade(label: str, right: bool) -> None:
+    """`Director and above` is the row of a director; another thing of his is not."""
+    question = "总监的住宿标准是多少？" if label[0] == "总" else "What is the hotel limit of a director?"
+    limit = f"Grade：{label} | {'住宿标准' if label[0] == '总' else 'Hotel limit'}：800"
+    assert chosen(question, limit) == [limit] * right
+
+
+def test_net_profit_under_a_narrower_name() -> None:
+    """It answers, under its own name, where nothing stands under the one that was asked; never for a margin."""
+    owners = row("归属于上市公司股东的净利润", "15,678.90", "13,204.55")
+    whole = row("净利润", "16,002.11", "13,400.00")
+    assert chosen("2024年的净利润是多少？", REVENUE, owners) == [owners]
+    assert chosen("2024年的净利润是多少？", owners, whole) == [whole]
+    assert chosen("2024年的净利润率是多少？", owners, whole) == []
+
+
+def test_when_it_starts_is_asked_in_other_words() -> None:
+    """`什么时候开始` asks for a date, and names nothing that the sentence would have to say."""
+    sentence = "本制度自2025年3月1日起施行，适用于全体正式员工。"
+    assert chosen("差旅制度什么时候开始施行？", sentence, prefix="差旅管理制度", prose=True) == [sentence]

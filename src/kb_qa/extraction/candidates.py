@@ -39,6 +39,7 @@ _MANY_COLUMNS, _MOST_COLUMNS = -0.1, 4
 _NO_HEADERS = -0.1  # nothing says which column is which
 _EXPLAINED = -0.3  # a row explains nothing
 _APART = -0.1  # the figures of a sentence stand in other clauses than what is asked for
+_PRONOUN = re.compile(r"(?ai)\b(?:it|they)\b|^(?:该|它|其(?![他它余中]))")
 _CLAUSE = re.compile(r"[;；，]|[,:]\s|(?ai:\b(?:as|while|whereas|because|which|although)\b)")
 
 
@@ -153,7 +154,7 @@ def _candidate(
         return None  # of a chart, nothing says which label a figure belongs to; a model's figure is none
     if block.text in material.chunk.section:
         return None  # a heading says what is below it
-    around = reading(heading_of(material))
+    around = reading(f"{heading_of(material)}\n{_meant_by_pronoun(material, index)}")
     own = frozenset(notion for notion in weights if notion.name_in(body) is not None)
     above = frozenset(notion for notion in weights if notion not in own and notion.name_in(around) is not None)
     whole = sum(weights.values())
@@ -180,6 +181,14 @@ def _candidate(
         score += _MANY_COLUMNS if len(said) > _MOST_COLUMNS and not question.arithmetic else 0.0
         score -= _EXCESS * min(others, _MOST_EXCESS)
     return Candidate(material, index, own | above, own, coverage, score, fit, others, row_header, pairs, tuple(said))
+
+
+def _meant_by_pronoun(material: Material, index: int) -> str:
+    """The sentence before one that speaks of `it`: what is named there is meant here."""
+    blocks = material.chunk.blocks
+    block, before = blocks[index], blocks[index - 1] if index else None
+    is_prose = material.chunk.element_type == "text" and before is not None and before.element_id == block.element_id
+    return before.text if is_prose and before is not None and _PRONOUN.search(block.text) else ""
 
 
 def _is_apart(own: Iterable[Notion], block: Block) -> bool:

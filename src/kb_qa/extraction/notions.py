@@ -14,6 +14,8 @@ from kb_qa.terms import terms
 _CJK = re.compile("[\u3400-\u9fff]")
 _CJK_RUN = re.compile("[\u3400-\u9fff]+")
 _JOINED = re.compile(r"(?<=[a-z])[-/](?=[a-z])")
+# `Director and above` is the row of a director.
+_AND_ABOVE = re.compile(r"(?ai)\b(?:and|or) (?:above|below|over|higher|lower|up|more|older|younger|less)\b")
 _IN_BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")
 _PLURAL_ALONE: dict[tuple[str, ...], re.Pattern[str]] = {
     ("sale",): re.compile(r"(?a)\bsales\b"),
@@ -27,7 +29,7 @@ _HARMLESS = frozenset(
     " annual fiscal group compani decemb march june septemb januari as report gaap".split()
 )
 _HARMLESS_CJK = re.compile(
-    r"[(（\[【][^)）\]】]*[)）\]】]|合计|总计|总额|其中|本期|本年|本报告期|年度|金额|减|加|归属|公司|[一二三四五六七八九十][、.]"
+    r"[(（\[【][^)）\]】]*[)）\]】]|合计|总计|总额|其中|本期|本年|本报告期|年度|金额|减|加|归属|公司|及以[上下]|[一二三四五六七八九十][、.]"
 )
 
 
@@ -108,6 +110,7 @@ def excess(label: str, notions: Iterable[Notion], asked: Reading | None = None) 
     What stands in brackets, and the words that are `asked` as well, are none of them.
     """
     asked = asked or _NOTHING
+    label = _AND_ABOVE.sub(" ", label)
     text = reading(_IN_BRACKETS.sub(" ", label) or label)
     named = [name for notion in notions if (name := notion.name_in(text)) is not None]
     latin = frozenset[str]().union(*named)

@@ -13,12 +13,14 @@ from kb_qa.extraction.events import event_of, is_own, is_said_to_happen, tells
 from kb_qa.extraction.notions import reading
 from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import pairs_of, year_of
+from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.questions import Anchor
 
 # The least share of the question's weighted notions that a block must name with its headings; of an amount's name all
 # but little must stand in the block itself.
 COVERAGE = 0.6
 FIGURE_COVERAGE = 0.66
+SAME_MATTER = 0.3
 _PART = re.compile(
     r"(?ai)\b(?:parent[- ]company|parent only|registrant only"
     r"|condensed (?:financial information of|statements?|balance sheets?)|segments?|pro forma)\b"
@@ -53,6 +55,24 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     least = FIGURE_COVERAGE if wanted.wants_figure else COVERAGE
     return candidate.strength >= least
+
+
+def under_the_conditions(found: Sequence[Candidate], wanted: Request) -> Sequence[Candidate]:
+    """Those that state what the question does, where one is about the same; else all of them, but for a bound: what is
+    said without it is not said of what lies beyond it.
+    """
+    if not wanted.conditions:
+        return found
+    stating = [each for each in found if _states(each, wanted)]
+    return stating if stating or wanted.is_bounded else found
+
+
+def _states(candidate: Candidate, wanted: Request) -> bool:
+    """Whether it states all the question's quantities, and says another figure where one is asked for."""
+    said = [(each.kind, each.value, each.unit) for each in lex(said_of(candidate.block)) if each.role == "figure"]
+    asked = [(each.kind, each.value, each.unit) for each in wanted.conditions]
+    is_more = not wanted.wants_figure or len(said) > len(asked)
+    return is_more and candidate.coverage >= SAME_MATTER and all(each in said for each in asked)
 
 
 def _leaves_out_the_matter(candidate: Candidate, wanted: Request) -> bool:

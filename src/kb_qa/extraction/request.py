@@ -10,10 +10,13 @@ from functools import lru_cache
 from kb_qa.asked.frames import CURRENCY, FRAME, without_instructions
 from kb_qa.extraction import wording
 from kb_qa.extraction.notions import Notion, Reading, notions_of, reading
+from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.measures import named_unit
+from kb_qa.guardrails.quantities import Kind, Quantity
 from kb_qa.guardrails.questions import Anchor, anchors
 from kb_qa.terms import terms
 
+_CONDITIONS: frozenset[Kind] = frozenset({"duration", "money", "measure", "percent"})
 _BEFORE_OF = re.compile(r"(?ai)(?P<before>(?:[a-z][a-z-]* ){0,2})[a-z][a-z-]*(?= of\b)")
 
 
@@ -24,7 +27,8 @@ class Request:
 
     `sayings` are its words without the names of companies. `currency` is the ISO code that the answer is asked in, ""
     for any. `kinds` are words of which the document must print one: it was asked about by its kind. `arithmetic` is
-    what is to be computed: average, relative, change, sum.
+    what is to be computed: average, relative, change, sum. `conditions` are the quantities that it states itself, `at
+    five percent`; `is_bounded`, where one bounds what is asked: `after five years`.
     """
 
     text: str
@@ -43,6 +47,8 @@ class Request:
     wants_amount: bool = False
     counts: bool = False
     arithmetic: str = ""
+    conditions: tuple[Quantity, ...] = ()
+    is_bounded: bool = False
     yes_no: bool = False
     names: bool = False
     explains: bool = False
@@ -76,6 +82,7 @@ def request_of(question: str) -> Request:
     without |= wording.ARITHMETIC_WORDS if arithmetic else frozenset()
     topic = notions_of(bare, without=without) or notions_of(bare)
     amount = wording.WANTS_AMOUNT.search(said) is not None and wording.COUNTS.search(said) is None
+    conditions = tuple(each for each in lex(bare) if each.kind in _CONDITIONS and each.role == "figure")
     companies = frozenset(term for anchor in found if not _may_label(anchor) for term in reading(anchor.text).terms)
     return Request(
         text=said,
@@ -94,6 +101,8 @@ def request_of(question: str) -> Request:
         counts=wording.NUMBER_OF.search(said) is not None and wording.WANTS_AMOUNT.search(said) is None,
         wants_amount=amount and not percent,
         arithmetic=arithmetic,
+        conditions=conditions,
+        is_bounded=any(wording.is_bound(bare, each.start, each.end) for each in conditions),
         yes_no=yes_no,
         names=wording.NAMES.search(said) is not None,
         explains=wording.EXPLAINS.search(said) is not None,

@@ -10,7 +10,7 @@ ASKING = frozenset(
     " return after befor dure within per each soon came come valu report period respect year quarter month announc"
     " outlin ani new compani far long old often fast big"
     " 请问 告诉 介绍 说明 列出 根据 一下 数量 金额 分别 各 比例 百分比 多 大 是 有 钱 年 月 季度"
-    " 多久 多长 最长 久 长 几天 天".split()
+    " 多久 多长 最长 久 长 几天 天 时候 开始".split()
 )
 # Units, abbreviations, explanations: what a question puts in brackets may be said, and need not.
 BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
@@ -78,6 +78,17 @@ ARITHMETIC_WORDS = frozenset(
 SUPERLATIVE = re.compile(
     r"(?ai)\b(?:largest|biggest|highest|greatest|lowest|smallest|most expensive)\b|最[大高多低小少贵]"
 )
+# What reports often print under a narrower name alone. Both are one figure where nobody else holds a share.
+_NARROWER = (
+    (re.compile(r"(?ai)\bnet (?:income|profit|earnings)\b(?! margin)"), "net income attributable to shareholders"),
+    (re.compile("净利润(?!率)"), "归属于上市公司股东的净利润"),
+)
+_IS_NARROW = re.compile(r"(?ai)\battributable\b|归属|归母")
+_BOUND_BEFORE = re.compile(
+    r"(?ai)(?:\b(?:after|beyond|above|over|more than|at least|exceed(?:s|ed|ing)?|under|below|less than|fewer than)"
+    r"|满|超过|高于|多于|不足|低于|少于)\s*$"
+)
+_BOUND_AFTER = re.compile(r"(?ai)\s*(?:or|and) (?:more|less|above|below|over)\b|\s*及?以[上下]")
 LEGAL_FORM = re.compile(
     r"(?ai)\b(?:inc|incorporated|ltd|limited|corp|corporation|plc|llc|llp|lp|gmbh|ag|nv|sa|holdings?|bancorp"
     r"|bancshares|company|group)\b|公司|集团|银行"
@@ -96,3 +107,15 @@ DOCUMENT_KIND = re.compile(
     r"(?ai)\b(?:of|on|in|from|under) (?:the|this|that|my|our) (receipt|invoice|contract)\b"
     r"|(收据|小票|发票|合同)(?:上|中|里|的)"
 )
+
+
+def is_bound(text: str, start: int, end: int) -> bool:
+    """Whether the quantity at `[start, end)` bounds what is asked: `after five years`, 满五年, 10年以上."""
+    return _BOUND_BEFORE.search(text[:start]) is not None or _BOUND_AFTER.match(text[end:]) is not None
+
+
+def narrowed(question: str) -> str:
+    """The question for what is printed under a narrower name; empty where it asks for nothing of the kind."""
+    if _IS_NARROW.search(question):
+        return ""
+    return next((pattern.sub(name, question) for pattern, name in _NARROWER if pattern.search(question)), "")

@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, Question, TextDelta
 from kb_qa.extraction.candidates import Candidate, candidates
 from kb_qa.extraction.growth import computed_growth
-from kb_qa.extraction.relevance import is_about, is_on_page_about, strong
+from kb_qa.extraction.relevance import is_about, is_on_page_about, strong, under_the_conditions
 from kb_qa.extraction.request import Request, request_of
 from kb_qa.extraction.rows import names_asked, said_row
 from kb_qa.extraction.scales import scales_of, stated
+from kb_qa.extraction.wording import narrowed
 from kb_qa.guardrails.languages import language_of
 
 _MOST_BLOCKS = 3
@@ -50,8 +51,13 @@ class ExtractiveModel:
 
     def choose(self, question: Question, context: Context) -> tuple[Candidate, ...]:
         """The blocks to quote, best first."""
-        wanted = request_of(question.text)
-        everything = candidates(wanted, context)
+        for text in filter(None, (question.text, narrowed(question.text))):
+            if chosen := self._chosen(request_of(text), question, context):
+                return chosen
+        return ()
+
+    def _chosen(self, wanted: Request, question: Question, context: Context) -> tuple[Candidate, ...]:
+        everything = under_the_conditions(candidates(wanted, context), wanted)
         about = [each for each in everything if is_about(each, wanted, context, question)]
         for possible in (about, [each for each in everything if is_on_page_about(each, wanted, context, question)]):
             found = [each for each in possible if strong(each, wanted, context)]
