@@ -22,6 +22,7 @@ CJK_WEIGHT = 3
 CAPTION_REACH = 3
 
 MOST_LEAD = 300  # weight of the sentence that leads to a table
+_WORD = re.compile(r"[^\W\d_]{2}")
 _LEADS = re.compile(r"(?i)[:：]\W*$|\b(?:follow(?:s|ing)|below|table|as follows)\b|下表|如下|以下|下列|下图|见表")
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -293,7 +294,7 @@ def _rows(element: Element, table: Table) -> Iterator[_Piece]:
         places = [Region(cell.page, cell.bbox) for cell in row if cell.page is not None]
         regions = merge_regions(places) or _regions(element, start, end)
         spanning = _spanning(table, row[0].row)
-        labelled = " | ".join([*_labelled(row, spanning), *_scale_line(table)])
+        labelled = " | ".join([*_labelled(table, row, spanning), *_scale_line(table)])
         block = Block(_block_id(element, start, end), element.id, text, start, end, regions, labelled=labelled)
         yield _Piece(block, (*_groups(row, spanning), *(cell.text for cell in spanning)))
 
@@ -309,19 +310,30 @@ def _spanning(table: Table, row: int) -> list[Cell]:
     return [cell for cell in table.cells if cell.row < row < cell.row + cell.row_span and cell.text]
 
 
-def _labelled(row: Sequence[Cell], spanning: Sequence[Cell]) -> Iterator[str]:
-    """The row's cells behind their headers; the first says which groups of rows it is in too: `Assets / Cash`."""
+def _labelled(table: Table, row: Sequence[Cell], spanning: Sequence[Cell]) -> Iterator[str]:
+    """The row's cells behind their headers; the first says which groups of rows it is in too: `Assets / Cash`.
+
+    `Total due` under `Unit price` is no price: a label that stands among figures is said without the header there.
+    """
     groups = _groups(row, spanning)
+    is_first = True
     for cell in sorted([*row, *spanning], key=lambda cell: cell.column):
         if not cell.text:
             continue
-        header = " / ".join(cell.column_headers)
+        header = "" if is_first and _is_among_figures(cell, table) else " / ".join(cell.column_headers)
+        is_first = False
         text = " / ".join([*groups, cell.text])
         groups = ()
         if header and not cell.header:
             yield f"{header}：{text}"
         else:
             yield text
+
+
+def _is_among_figures(cell: Cell, table: Table) -> bool:
+    """Whether a cell of words stands in a column of figures."""
+    column = (each.text for each in table.cells if each.column == cell.column and not each.header and each.text)
+    return cell.column > 0 and _WORD.search(cell.text) is not None and any(not _WORD.search(text) for text in column)
 
 
 def _groups(row: Sequence[Cell], spanning: Sequence[Cell]) -> Sequence[str]:

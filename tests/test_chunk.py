@@ -289,3 +289,23 @@ def test_what_a_model_wrote_changes_no_other_chunk() -> None:
     beside = chunk([*printed[:2], described(1, "A tree."), printed[2]], ORIGIN)
     assert [part.blocks for part in beside if part.origin != "caption"] == [part.blocks for part in alone]
     assert [part.text for part in beside] == ["Trees grow.\nPears.", "A tree."]
+
+
+def test_a_label_among_figures_is_no_figure_of_that_column() -> None:
+    """`Total due` in the column of unit prices is said without that header; the amount beside it keeps its own."""
+    rows = [("Item", "Unit price", "Amount"), ("Lamp", "32.00", "160.00"), ("", "Total due", "192.00")]
+    cells, lines, offset = [], [], 0
+    for row, texts in enumerate(rows):
+        position = offset
+        for column, text in enumerate(texts):
+            headers = (rows[0][column],) if row else ()
+            cells.append(Cell(row, column, 1, 1, text, 1, None, (), headers, position, position + len(text), not row))
+            position += len(text) + 3
+        lines.append(" | ".join(texts))
+        offset = position - 2
+    source = replace(table_element(), text="\n".join(lines), table=Table(tuple(cells)))
+    (made,) = chunk([source], ORIGIN)
+    assert [block.labelled for block in made.blocks] == [
+        "Item：Lamp | Unit price：32.00 | Amount：160.00",
+        "Total due | Amount：192.00",
+    ]
