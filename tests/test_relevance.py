@@ -246,3 +246,37 @@ def test_when_it_starts_is_asked_in_other_words() -> None:
     """`什么时候开始` asks for a date, and names nothing that the sentence would have to say."""
     sentence = "本制度自2025年3月1日起施行，适用于全体正式员工。"
     assert chosen("差旅制度什么时候开始施行？", sentence, prefix="差旅管理制度", prose=True) == [sentence]
+
+
+MONTHS = tuple(
+    f"Month：{month} | Rainfall (mm)：{rain} | Losses (%)：{lost}"
+    for month, rain, lost in (("March", "71", "10.9"), ("April", "55", "10.1"), ("June", "12", "9.8"))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was the rainfall in April?", [MONTHS[1]]),
+        ("What was the rainfall in May?", []),
+        ("How much rainfall was there from April to May?", [MONTHS[1]]),
+        ("What was the rainfall in March and June?", [MONTHS[0], MONTHS[2]]),
+    ],
+)
+def test_a_month_that_is_named_must_be_that_of_the_row(question: str, expected: list[str]) -> None:
+    """Neither another month's row nor another thing of that month answers."""
+    bill = "Item：Paper | Due：14 May 2025 | Amount：258.00"
+    assert chosen(question, bill, *MONTHS) == expected
+
+
+def test_a_fee_may_be_a_share() -> None:
+    """An amount goes before a share; where only a share is said, it is the fee."""
+    share, amount = "A late fee of 2% per month applies.", "The late fee is 15 euros for each reminder."
+    assert chosen("What is the late fee?", share, prose=True) == [share]
+    assert chosen("What is the late fee?", share, amount, prose=True) == [amount]
+
+
+def test_who_one_is_has_one_answer() -> None:
+    """Other sentences that name the seller do not say who it is."""
+    first, second = "Seller: Larkfield Supplies Ltd.", "Seller delivers by 31 August 2025."
+    assert chosen("Who is the seller?", first, second, prose=True) == [first]

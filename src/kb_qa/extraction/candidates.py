@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from kb_qa.answers import Context, Material
 from kb_qa.elements import Block
+from kb_qa.extraction import wording
 from kb_qa.extraction.notions import Notion, Reading, excess, reading
 from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import Pair, asked_pairs, label_of, names_asked, pairs_of, unit_of
@@ -40,6 +41,7 @@ _NO_HEADERS = -0.1  # nothing says which column is which
 _EXPLAINED = -0.3  # a row explains nothing
 _APART = -0.1  # the figures of a sentence stand in other clauses than what is asked for
 _PRONOUN = re.compile(r"(?ai)\b(?:it|they)\b|^(?:该|它|其(?![他它余中]))")
+_LABEL = re.compile(r"([^\s:：,，;；][^:：,，;；\n]{0,40})[:：]")
 _CLAUSE = re.compile(r"[;；，]|[,:]\s|(?ai:\b(?:as|while|whereas|because|which|although)\b)")
 
 
@@ -173,7 +175,7 @@ def _candidate(
     score += _ROW_HEADER_BONUS if row_header else 0.0
     score += _row_code_bonus(question, pairs)
     score += _EXPLAINED if pairs and question.explains and not question.wants_figure else 0.0
-    score += _NAME_BONUS if _names_itself(question, block) else 0.0
+    score += _NAME_BONUS if _names_itself(question, block) or _says_who(question, own, block) else 0.0
     score += _LITERAL_BONUS * sum(notion.said in body.plain for notion in own if notion.is_concept)
     score += _APART if question.wants_figure and not pairs and _is_apart(own, block) else 0.0
     if pairs and question.wants_figure:
@@ -201,6 +203,13 @@ def _names_itself(question: Request, block: Block) -> bool:
     """Whether the block names a thing that the question names, and that is no company with a report of its own."""
     names = [anchor for anchor in question.of_kind("name") if question.labels.issuperset(terms(anchor.text))]
     return any(anchor.is_named_by(said_of(block)) for anchor in names)
+
+
+def _says_who(question: Request, own: Iterable[Notion], block: Block) -> bool:
+    """Whether it says who one is: `Seller: Larkfield Ltd.`"""
+    labels = [reading(label) for label in _LABEL.findall(block.text)]
+    is_asked = wording.ONE_NAME.search(question.text) is not None
+    return is_asked and any(notion.name_in(label) is not None for notion in own for label in labels)
 
 
 def _is_label(label: str, wanted: Iterable[Notion], question: Request) -> bool:
@@ -251,6 +260,8 @@ def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
             else _NO_FIGURE
         )
     values = kinds - _NAMES
+    if values == {"percent"} and wording.AMOUNT_OR_SHARE.search(question.text):
+        return 0.0
     if not values or (question.wants_amount and not values & _AMOUNTS):
         return _NO_FIGURE
     if question.counts and not question.wants_percent and values <= {"money", "percent", "pp"}:

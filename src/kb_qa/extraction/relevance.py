@@ -10,6 +10,7 @@ from kb_qa.answers import Context, Question
 from kb_qa.extraction.candidates import Candidate, heading_of, said_of
 from kb_qa.extraction.currencies import is_in
 from kb_qa.extraction.events import event_of, is_own, is_said_to_happen, tells
+from kb_qa.extraction.months import months_in
 from kb_qa.extraction.notions import reading
 from kb_qa.extraction.request import Request
 from kb_qa.extraction.rows import pairs_of, year_of
@@ -47,7 +48,7 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     if wanted.superlative and not wanted.which_period and wanted.superlative.lower() not in text.lower():
         return False
-    if _is_of_another_year(candidate, wanted) or _is_outdated(candidate, wanted, context):
+    if _is_of_another_time(candidate, wanted) or _is_outdated(candidate, wanted, context):
         return False
     if _is_of_a_part(candidate, wanted, context):
         return False
@@ -140,8 +141,12 @@ def _agrees(candidate: Candidate, wanted: Request) -> bool:
     return held > candidate.excess
 
 
-def _is_of_another_year(candidate: Candidate, wanted: Request) -> bool:
-    """Whether a sentence names years, and none that is asked for: the report's own year is not what it tells of."""
+def _is_of_another_time(candidate: Candidate, wanted: Request) -> bool:
+    """Whether it names no month that is asked for; or a sentence names years, and none that is asked for: the report's
+    own year is not what it tells of.
+    """
+    if wanted.months and not wanted.months & months_in(candidate.text):
+        return True
     if candidate.pairs or not wanted.periods or not year_of(candidate.block.text):
         return False
     return not any(anchor.is_named_by(candidate.block.text) for anchor in wanted.periods)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from kb_qa.asked.frames import CURRENCY, FRAME, without_instructions
 from kb_qa.extraction import wording
+from kb_qa.extraction.months import asked_months, months_in
 from kb_qa.extraction.notions import Notion, Reading, notions_of, reading
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.measures import named_unit
@@ -29,6 +30,7 @@ class Request:
     for any. `kinds` are words of which the document must print one: it was asked about by its kind. `arithmetic` is
     what is to be computed: average, relative, change, sum. `conditions` are the quantities that it states itself, `at
     five percent`; `is_bounded`, where one bounds what is asked: `after five years`.
+    `months` are those that it names without a year, as `m05`.
     """
 
     text: str
@@ -49,6 +51,7 @@ class Request:
     arithmetic: str = ""
     conditions: tuple[Quantity, ...] = ()
     is_bounded: bool = False
+    months: frozenset[str] = frozenset()
     yes_no: bool = False
     names: bool = False
     explains: bool = False
@@ -102,6 +105,7 @@ def request_of(question: str) -> Request:
         wants_amount=amount and not percent,
         arithmetic=arithmetic,
         conditions=conditions,
+        months=frozenset[str]().union(*map(months_in, asked_months(said))),
         is_bounded=any(wording.is_bound(bare, each.start, each.end) for each in conditions),
         yes_no=yes_no,
         names=wording.NAMES.search(said) is not None,
@@ -135,4 +139,6 @@ def _topic_text(said: str, found: Sequence[Anchor]) -> str:
     for anchor in found:
         if anchor.kind in {"name", "code", "period"}:
             text = re.sub(rf"(?i){re.escape(anchor.text)}(?:'s|’s)?", " ", text)
+    for month in asked_months(said):
+        text = text.replace(month, " ")
     return FRAME.sub(" ", text)

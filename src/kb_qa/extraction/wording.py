@@ -30,6 +30,10 @@ WANTS_AMOUNT = re.compile(
     r"|deposits|expenditures?|spending|earnings|prices?|fees?|salary|salaries)\b"
     r"|收入|利润|资产|负债|金额|费用|成本|价格|多少钱|存款|营收"
 )
+# What is owed as an amount or as a share of one.
+AMOUNT_OR_SHARE = re.compile(
+    r"(?ai)\b(?:fees?|commissions?|penalt(?:y|ies)|surcharges?|royalt(?:y|ies))\b|手续费|服务费|管理费|佣金|罚款"
+)
 COUNTS = re.compile(
     r"(?ai)\bhow (?:many|long|often|soon|old)\b|\bnumber of\b|多少[天日个人名家项次年月]|几|多久|多长|何时|什么时候"
 )
@@ -38,6 +42,7 @@ YES_NO = re.compile(
     r"(?ai)^\s*(?:(?:for|in|according)[^,]*,\s*)?"
     r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b|是否|有没有|吗[？?]?\s*$"
 )
+ONE_NAME = re.compile(r"(?ai)^\s*who (?:is|was)\b|是谁|谁是")
 NAMES = re.compile(
     r"(?ai)^\s*(?:which|who|what are the (?:names|titles)|what (?:new )?(?:products|positions)|list|name)\b|哪些|谁"
 )

@@ -12,7 +12,7 @@ from kb_qa.extraction.relevance import is_about, is_on_page_about, strong, under
 from kb_qa.extraction.request import Request, request_of
 from kb_qa.extraction.rows import names_asked, said_row
 from kb_qa.extraction.scales import scales_of, stated
-from kb_qa.extraction.wording import narrowed
+from kb_qa.extraction.wording import ONE_NAME, narrowed
 from kb_qa.guardrails.languages import language_of
 
 _MOST_BLOCKS = 3
@@ -107,7 +107,8 @@ def _picked(found: Sequence[Candidate], wanted: Request) -> list[Candidate]:
             break
         held = frozenset().union(*(each.covered for each in picked))
         codes = frozenset().union(*(_codes(each, wanted) for each in picked))
-        close = candidate.score >= _CLOSE_TO_BEST * found[0].score and not wanted.wants_figure
+        is_one = wanted.wants_figure or ONE_NAME.search(wanted.text) is not None
+        close = candidate.score >= _CLOSE_TO_BEST * found[0].score and not is_one
         more = bool(candidate.covered - held) and not wanted.wants_figure
         also = more or _codes(candidate, wanted) - codes or close or _says_as_much(candidate, found[0], wanted)
         if candidate.block.text not in texts and also:
