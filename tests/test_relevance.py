@@ -280,3 +280,24 @@ def test_who_one_is_has_one_answer() -> None:
     """Other sentences that name the seller do not say who it is."""
     first, second = "Seller: Larkfield Supplies Ltd.", "Seller delivers by 31 August 2025."
     assert chosen("Who is the seller?", first, second, prose=True) == [first]
+
+
+def test_what_is_compared_with_is_not_what_is_told_of() -> None:
+    """The figures of a sentence are those of its own ship, and none of the ship that it outdoes."""
+    sentence = "The new ferry Celeste carries 600 passengers and uses less fuel than the Aurelia."
+    assert chosen("How many passengers does the Celeste carry?", sentence, prose=True) == [sentence]
+    assert chosen("How many passengers does the Aurelia carry?", sentence, prose=True) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("净增职工多少人？", "新开户职工4.12万人，净增职工2.05万人。"),
+        ("全年缴存额是多少？", "全年缴存额96.48亿元，实缴单位11,530家。"),
+        ("缴存额比上年增长多少？", "提取额占当年缴存额的73.5%，比上年增加2.8个百分点。"),
+    ],
+)
+def test_words_of_asking_are_cut_before_chinese_is_told_apart(question: str, sentence: str) -> None:
+    """`缴存额是多少` names 缴存额: no word is made of its end and the verb that follows."""
+    other = "公积金热线全年接听来电12.6万通。"
+    assert chosen(question, other, sentence, prefix="海川市住房公积金2024年度报告", prose=True) == [sentence]

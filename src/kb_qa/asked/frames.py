@@ -27,6 +27,11 @@ FRAME = re.compile(
     r"|\bwhat (?:is|was|are|were) the value of\b|\b(?:at )?(?:year[- ]end|end[- ]of[- ]year)\b"
     r"|(?:根据|按照|依据)(?:年报|年度报告|文档|材料|文件|资料|报告|上述|以上)[^，,。]{0,6}[，,]?|(?:在)?报告期(?:内|末)?"
 )
+# How Chinese asks, and compares with the year before: cut out before words are told apart (`额是`, `额比` are none).
+ASKING_ZH = re.compile(
+    "需要多长时间|多长时间|多少时间|什么时间|需要多久|多久"
+    "|(?:分别|一共|总共|大约)?(?:是|为|有|占|达到?)?多少(?:钱|人|名|个|家|次)?|[比较同](?=上年|上一年|去年|上期|上月|前一年)"
+)
 CURRENCY = re.compile(
     r"\b(?:in|into) (USD|AUD|CAD|EUR|GBP|CNY|RMB|HKD|JPY|CHF|SGD|INR|KRW|TWD|NZD"
     r"|(?:(?:US|U\.S\.|Australian|Canadian|Hong Kong) )?dollars|euros?|pounds sterling|yuan|yen)\b"

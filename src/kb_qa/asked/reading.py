@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from kb_qa.answers import Language
 from kb_qa.asked.concepts import Concept, ConceptBook
-from kb_qa.asked.frames import matter_of
+from kb_qa.asked.frames import ASKING_ZH, matter_of
 from kb_qa.asked.places import Places, places_in
 from kb_qa.figure_terms import amounts_in_other_forms
 from kb_qa.guardrails.languages import language_of
@@ -22,7 +22,6 @@ _ASKING = frozenset(
     " 需要 多长 时间 长时间 多长时间 多久 多少钱 告诉 介绍 说明 列出 一下 多 大 有 几天 规定".split()
 )
 _PLACED = frozenset("page tabl figur chart graph diagram pictur show 页 表 图 哪张 哪个 哪一".split())
-_ASKING_ZH = re.compile("需要多长时间|多长时间|多少时间|什么时间|需要多久|多久|多少钱|是多少|有多少")
 # What is to be computed of the figures that are looked for: no passage says `percentage change`, it prints two years.
 _COMPUTED = re.compile(
     r"(?ai)\b(?:percent(?:age)?|absolute|net|total|overall|average|annual|%)?\s*(?:change|difference)s?\s*(?:\(%\)\s*)?"
@@ -78,7 +77,7 @@ def read_question(question: str, book: ConceptBook) -> Asked:
     core = matter_of(question)
     found = anchors(question)
     names = tuple(anchor for anchor in found if anchor.kind == "name")
-    said = terms(_COMPUTED.sub(" ", core)) or terms(core)
+    said = terms(_COMPUTED.sub(" ", ASKING_ZH.sub(" ", core))) or terms(core)
     places = places_in(core)
     wanted = tuple(term for term in said if term not in _ASKING) or tuple(said)
     if not places.captions:  # `the figure on page 3`: where to look is no word of what is looked for
@@ -99,7 +98,7 @@ def read_question(question: str, book: ConceptBook) -> Asked:
         about=about,
         terms=wanted,
         about_terms=tuple(term for term in wanted if term not in name_terms) or wanted,
-        concepts=(*book.found(_ASKING_ZH.sub(" ", core), wanted), *_amounts(core)),
+        concepts=(*book.found(ASKING_ZH.sub(" ", core), wanted), *_amounts(core)),
         names=names,
         name_terms=name_terms,
         years=tuple(dict.fromkeys([*_YEAR.findall(core), *(f"20{match['two']}" for match in _FISCAL.finditer(core))])),

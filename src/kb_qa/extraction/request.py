@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kb_qa.asked.frames import CURRENCY, FRAME, without_instructions
+from kb_qa.asked.frames import ASKING_ZH, CURRENCY, FRAME, without_instructions
 from kb_qa.extraction import wording
 from kb_qa.extraction.months import asked_months, months_in
 from kb_qa.extraction.notions import Notion, Reading, notions_of, reading
@@ -141,4 +141,4 @@ def _topic_text(said: str, found: Sequence[Anchor]) -> str:
             text = re.sub(rf"(?i){re.escape(anchor.text)}(?:'s|’s)?", " ", text)
     for month in asked_months(said):
         text = text.replace(month, " ")
-    return FRAME.sub(" ", text)
+    return ASKING_ZH.sub(" ", FRAME.sub(" ", text))
