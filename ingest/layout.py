@@ -15,6 +15,7 @@ import pymupdf
 from ingest.drafts import Draft, bbox_of, text_draft
 from ingest.layout_model import read_layout
 from ingest.line_groups import (
+    TITLED_CAPTION,
     begins_item,
     group_lines,
     has_value_apart,
@@ -57,8 +58,6 @@ FIGURE = re.compile(
     re.IGNORECASE,
 )
 YEAR = re.compile(r"(?:19|20)\d\d年")
-# `Table 2. Employees` and `图3-1 产量` name what is beside them; `Table 2 shows that …` tells of it.
-TITLED_CAPTION = re.compile(r"^(?:[^\W\d]+\.?\s*\d[\d.\-–]*\s*[.:|：—–]|[图表圖]\s*\d[\d.\-–]*[^。]*$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ CHINESE_ITEM = re.compile(
 
 # `Total: RM 8.20`, `GST No.: 000800589824`, `Date: 12/02/2018`
 LABELLED_VALUE = re.compile(r"^[^:：]{2,40}[:：]\W{0,2}(?:[A-Za-z]{1,3}\W{0,2})?\d[\d\s.,:/%-]*$")
+# `Table 2. Employees` and `图3-1 产量` name what is beside them; `Table 2 shows that …` tells of it.
+TITLED_CAPTION = re.compile(r"^(?:[^\W\d]+\.?\s*\d[\d.\-–]*\s*[.:|：—–]|[图表圖]\s*\d[\d.\-–]*[^。]*$)")
 
 
 def starts_item(line: PrintedLine) -> bool:

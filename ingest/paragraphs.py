@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from ingest.drafts import Draft, text_draft
-from ingest.line_groups import in_reading_order
+from ingest.line_groups import TITLED_CAPTION, in_reading_order
 from ingest.printed import PrintedLine, is_cjk
 
 NESTED = 0.8  # share of a box that lies in another
@@ -59,14 +59,18 @@ def _nested_joined(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _parted(draft: Draft) -> Iterator[Draft]:
-    """Its paragraphs: a gap wider than between its other lines, where a sentence ends, begins one."""
+    """Its paragraphs: a gap wider than between its other lines, where a sentence ends, begins one. So does a caption
+    that is its last line.
+    """
     pairs = [*itertools.pairwise(draft.lines)]
     gaps = [below.bbox.y0 - above.bbox.y1 for above, below in pairs if _is_below(above, below)]
-    if draft.category != "NarrativeText" or draft.element_type != "text" or len(gaps) < 2:
+    if draft.category != "NarrativeText" or draft.element_type != "text" or not gaps:
         yield draft
         return
     usual = statistics.median_low(gaps)
-    ends = [place for place, pair in enumerate(pairs, 1) if _is_apart(*pair, usual)]
+    ends = [place for place, pair in enumerate(pairs, 1) if len(gaps) > 1 and _is_apart(*pair, usual)]
+    if _is_caption_below(*pairs[-1]) and len(pairs) not in ends:
+        ends.append(len(pairs))
     for start, end in itertools.pairwise([0, *ends, len(draft.lines)]):
         yield text_draft(draft.category, draft.lines[start:end], hidden=draft.hidden, origin=draft.origin)
 
@@ -75,9 +79,22 @@ def _is_below(above: PrintedLine, below: PrintedLine) -> bool:
     return above.direction == below.direction == "right" and below.bbox.y0 > above.bbox.center[1]
 
 
+def _is_caption_below(above: PrintedLine, below: PrintedLine) -> bool:
+    """Whether the text ends, and the line below it names a table or figure: `表1 各区缴存情况`."""
+    named = TITLED_CAPTION.match(below.text) is not None and not below.text.endswith(SENTENCE_ENDS)
+    return named and _is_below(above, below) and _ends_sentence(above)
+
+
 def _is_apart(above: PrintedLine, below: PrintedLine, usual: float) -> bool:
-    ends = above.text.rstrip("\"'”’）)」』").endswith(SENTENCE_ENDS)
-    return ends and _is_below(above, below) and below.bbox.y0 - above.bbox.y1 > usual + WIDER_GAP * below.size
+    return (
+        _ends_sentence(above)
+        and _is_below(above, below)
+        and below.bbox.y0 - above.bbox.y1 > usual + WIDER_GAP * below.size
+    )
+
+
+def _ends_sentence(line: PrintedLine) -> bool:
+    return line.text.rstrip("\"'”’）)」』").endswith(SENTENCE_ENDS)
 
 
 def _is_within(draft: Draft, other: Draft) -> bool:

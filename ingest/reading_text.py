@@ -24,6 +24,7 @@ SUSPENDING = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y", "o"})
 # A part left open before it: what follows `light- and heavy-` is spelled as that part is.
 SUSPENDED = re.compile(rf"\w[{HYPHENS}] (?:and|or|to|und|oder|et|ou) [^{HYPHENS}\s]+[{HYPHENS}]$")
 OPEN_PREFIXES = frozenset({"anti", "intra", "infra", "multi", "semi", "ultra"})  # their hyphen keeps two vowels apart
+_BROKEN_NUMBER = re.compile(r"(?a)[.,]\d|[%‰％]")  # no line begins so but in the middle of a figure
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -157,7 +158,8 @@ class _Builder:
             return "join"
         if before in HYPHENS and len(self.text) > 1 and self.text[-2].isalnum() and not is_cjk(self.text[-2]):
             return self._after_hyphen(_strings(line.words)[0])
-        return "none" if joins_without_space(before, after) else "space"
+        is_number_broken = before.isdigit() and _BROKEN_NUMBER.match(_strings(line.words)[0]) is not None
+        return "none" if is_number_broken or joins_without_space(before, after) else "space"
 
     def _after_hyphen(self, following: str) -> str:
         stem = re.split(r"\s", self.text)[-1][:-1]

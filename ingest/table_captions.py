@@ -155,5 +155,8 @@ def _sentences(draft: Draft, page: int, *, throughout: bool = False) -> list[tup
 
 
 def _whole(draft: Draft, page: int) -> list[tuple[Stated, ScaleSource]]:
-    source = ScaleSource(draft.text, Region(page, draft.bbox.rounded()))
-    return [(each, source) for each in stated(draft.text)]
+    """What a draft states, with the line of it that says so; with all of it where no line alone does."""
+    found = stated(draft.text)
+    line = next((line for line in draft.lines if len(draft.lines) > 1 and stated(line.text) == found), None)
+    text, bbox = (draft.text, draft.bbox) if line is None else (line.text, line.bbox)
+    return [(each, ScaleSource(text, Region(page, bbox.rounded()))) for each in found]

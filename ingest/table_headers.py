@@ -52,7 +52,10 @@ def extent(cells: Sequence[DraftCell]) -> tuple[int, int]:
 
 
 def leading_header_rows(cells: Sequence[DraftCell]) -> int:
-    """Rows of words at the top, over figures, of which no more than one names the stub; 0 where that says nothing."""
+    """Rows of words at the top, over figures, of which no more than one names the stub; 0 where that says nothing.
+
+    One row that names the stub says so alone where every other column has a name in it, and figures below.
+    """
     rows, columns = extent(cells)
     slots = slots_of(cells)
     stubs: set[tuple[int, int]] = set()
@@ -66,9 +69,19 @@ def leading_header_rows(cells: Sequence[DraftCell]) -> int:
         empty += stub is None or not stub.text
         stubs, count = named, count + 1
     if not empty:
-        return 0
+        return int(_heads_figures(slots, rows, columns))
     body = [cell.text for cell in cells if cell.row >= count and cell.column and not is_blank(cell.text)]
     return count if sum(is_value(text) for text in body) * 2 >= len(body) else 0
+
+
+def _heads_figures(slots: Slots, rows: int, columns: int) -> bool:
+    """Whether each column but the first begins with words of its own, over more figures than words."""
+    for column in range(1, columns):
+        texts = [cell.text for row in range(rows) if (cell := slots.get((row, column))) is not None]
+        below = [text for text in texts[1:] if not is_blank(text)]
+        if not texts or is_blank(texts[0]) or is_value(texts[0]) or sum(map(is_value, below)) * 2 <= len(below):
+            return False
+    return rows > 2 and columns > 1
 
 
 def count_header_rows(cells: Sequence[DraftCell], proposed: int) -> int:

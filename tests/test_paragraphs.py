@@ -54,3 +54,20 @@ def test_a_column_is_filled_only_beside_other_text_of_its_width() -> None:
     assert not fills_column(alone, [alone, elsewhere])
     assert not fills_column(shorter, [alone, shorter, draft("NarrativeText", FULL, y=200)])
     assert fills_column(alone, [alone, shorter, draft("NarrativeText", FULL, y=200)])
+
+
+@pytest.mark.parametrize(
+    ("last", "parts"),
+    [
+        ("表1 各区缴存情况（单位：亿元）", 2),
+        ("Table 4: Deposits by district", 2),
+        ("表1列出了各区缴存情况。", 1),
+        ("Table 4 shows deposits by district", 1),
+        ("各区缴存情况", 1),
+    ],
+)
+def test_a_caption_that_is_the_last_line_is_none_of_the_paragraph(last: str, parts: int) -> None:
+    """The model boxed it with the text above; a sentence about the table stays in it."""
+    page = paragraphs_joined([draft("NarrativeText", "提取额70.91亿元，比上年增长11.4%。", last)])
+    assert len(page) == parts
+    assert page[-1].text == last or parts == 1

@@ -39,6 +39,9 @@ def reading(*lines: str, known: str = "") -> str:
 @pytest.mark.parametrize(
     ("lines", "known", "text"),
     [
+        (("缴存余额286", ".17亿元"), "", "缴存余额286.17亿元"),
+        (("rose by 11.4", "% in May"), "", "rose by 11.4% in May"),
+        (("rose by 11", "4 of them"), "", "rose by 11 4 of them"),
         (("continued invest-", "ment in cloud"), "", "continued investment in cloud"),
         (("the long-", "term plan"), "long-term", "the long-term plan"),
         (("the long-", "term plan"), "longterm", "the longterm plan"),
