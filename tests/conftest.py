@@ -61,6 +61,15 @@ def models(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator
         yield folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _tidy() -> Iterator[None]:
+    """What tests write is written elsewhere: the project's folder is left as it was found."""
+    root = Path(__file__).resolve().parent.parent
+    before = {path.name for path in root.iterdir()}
+    yield
+    assert sorted(path.name for path in root.iterdir() if path.name not in before and path.name[0] != ".") == []
+
+
 @pytest.fixture(scope="session")
 def sample_ingest(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> tuple[Path, Run]:
     """A knowledge base of all samples, and what its ingest printed: ingested once a run, a copy for each worker."""

@@ -142,7 +142,8 @@ class Workshop:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Iterator[Workshop]:
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
+    monkeypatch.chdir(tmp_path)  # where a parser links its language model
     with Ledger.open(tmp_path / "kb", create=True) as ledger:
         yield Workshop(tmp_path, ledger)
 
