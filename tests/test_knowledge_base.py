@@ -361,3 +361,13 @@ async def test_a_draft_quotes_and_is_kept_nowhere() -> None:
     events = await asked.draft("What was net revenue in 2024?")
     assert text_of(events).startswith("Net revenue was 4,812 million in 2024.")
     assert asked.library.newest_answers(1) == []
+
+
+@pytest.mark.parametrize(("others", "places"), [(0, 8), (1, 3)])
+async def test_a_document_crowds_a_context_only_where_it_is_alone(others: int, places: int) -> None:
+    """Three passages of one document beside others; of the only one, as many as there is room for."""
+    own = [make_chunk(f"Net revenue of segment {n} was {n} million.", ordinal=n) for n in range(1, 12)]
+    beside = [make_chunk("Net revenue is told elsewhere.", document_id="b" * 64, source="b.pdf")] * others
+    asked = knowledge_base(TextDelta("It is told."), BlockCitation(1, 0), STOP, chunks=[*own, *beside])
+    (sources,) = only(await answered(asked, "What was net revenue?"), "sources")
+    assert sum(each["document_id"] == DOCUMENT for each in sources.data["sources"]) == places

@@ -164,12 +164,13 @@ class KnowledgeBase:
         return await asyncio.to_thread(self._passages, question), instead
 
     def _passages(self, question: Question) -> Context:
+        most = None if len(self.retriever.identities()) == 1 else self.per_document  # alone, it crowds nobody out
         with self.stages.timed("retrieve"):
             found = self.retriever.find(
                 question.text,
                 k=self.top_k + SPARE,
                 filters=question.filters,
-                per_document=self.per_document + MOST_CAPTIONS,
+                per_document=None if most is None else most + MOST_CAPTIONS,
             )
         if not found.hits:
             self._require_documents()
@@ -178,7 +179,7 @@ class KnowledgeBase:
                 question,
                 found.hits,
                 limit=self.top_k,
-                per_document=self.per_document,
+                per_document=most,
                 room=Room(self.context_tokens, found.named, beside(found.hits, self.library, question.filters)),
                 trust_file_names=self.trust_file_names,
             )

@@ -88,7 +88,7 @@ def build_context(
     hits: Sequence[Hit],
     *,
     limit: int | None = None,
-    per_document: int = PER_DOCUMENT,
+    per_document: int | None = PER_DOCUMENT,
     room: Room = USUAL_ROOM,
     trust_file_names: bool = False,
 ) -> Context:
