@@ -37,6 +37,7 @@ _THROUGHOUT = re.compile(
     r"|除(?:特别|特別|另有|非特别|非另有)?(?:注明|說明|说明|指明|标明|標明)[^。]{0,8}外|如无特别说明|(?:除非|若无)[^。]{0,6}(?:注明|说明)",
     re.IGNORECASE,
 )
+_BRACKETED = re.compile(r"[(（][^()（）]+[)）]")
 _SENTENCES = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])|\n")
 
 
@@ -155,8 +156,11 @@ def _sentences(draft: Draft, page: int, *, throughout: bool = False) -> list[tup
 
 
 def _whole(draft: Draft, page: int) -> list[tuple[Stated, ScaleSource]]:
-    """What a draft states, with the line of it that says so; with all of it where no line alone does."""
+    """What a draft states, with the line of it that says so, and of that the words in brackets; with all of it where
+    they alone do not say it.
+    """
     found = stated(draft.text)
     line = next((line for line in draft.lines if len(draft.lines) > 1 and stated(line.text) == found), None)
     text, bbox = (draft.text, draft.bbox) if line is None else (line.text, line.bbox)
-    return [(each, ScaleSource(text, Region(page, bbox.rounded()))) for each in found]
+    said = next((part for part in _BRACKETED.findall(text) if stated(part) == found), text)
+    return [(each, ScaleSource(said, Region(page, bbox.rounded()))) for each in found]

@@ -34,5 +34,5 @@ def test_a_unit_line_is_told_without_the_text_it_was_boxed_with() -> None:
     measures = found.stated
     assert measures[0].scale == 8
     assert measures[0].source is not None
-    assert measures[0].source.text.replace(" ", "") == "各区情况（单位：亿元）"
+    assert measures[0].source.text.replace(" ", "") == "（单位：亿元）"
     assert measures[0].source.region == Region(1, text.lines[1].bbox.rounded())

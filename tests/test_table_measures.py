@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ingest.drafts import Draft, DraftTable, PageDraft
@@ -85,11 +87,14 @@ def test_words_inside_the_table_state_the_scale(
 def test_a_caption_or_unit_line_states_the_scale(
     rows: list[list[str]], above: str, expected: tuple[int, str, str]
 ) -> None:
-    """What stands right above the table counts for all of its cells, with its words and its place."""
+    """What stands right above the table counts for all of its cells, with its words, in brackets alone where those say
+    it, and its place.
+    """
     line = paragraph(above, -30, category="Title" if above[:1] in "T表" else "NarrativeText")
     table = moved(draft_table(grid(rows)), line)
     measure = measure_at(table, rows[1][0], rows[0][1])
-    assert said(measure) == (*expected, above)
+    bracket = re.search("[(（].*", above)
+    assert said(measure) == (*expected, bracket[0] if bracket else above)
     assert measure is not None
     assert measure.source.region == Region(1, line.bbox.rounded())
     assert (table.scale, table.unit, table.scale_source) == (measure.scale, measure.unit, measure.source)
