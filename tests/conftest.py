@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import certifi
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
@@ -68,6 +69,17 @@ def _tidy() -> Iterator[None]:
     before = {path.name for path in root.iterdir()}
     yield
     assert sorted(path.name for path in root.iterdir() if path.name not in before and path.name[0] != ".") == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One authority's in place of all: no test speaks TLS, and each HTTP client would read them for 50 ms."""
+    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
+    path = tmp_path_factory.mktemp("certificates") / "first.pem"
+    path.write_text(first + end, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(path))
+        yield
 
 
 @pytest.fixture(scope="session")

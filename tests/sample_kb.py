@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from tests.forked_commands import fork
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "data" / "samples"
@@ -27,16 +28,19 @@ class Run:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def run(*arguments: str | Path, module: str = "kb_qa.cli") -> Run:
-    """`kb-qa ARGUMENTS…` in a process of its own, from the project's root."""
-    program = "from kb_qa.cli import main; main()" if module == "kb_qa.cli" else f"from {module} import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=600,
-        check=False,
-    )
-    return Run(done.returncode, done.stdout, done.stderr)
+def run(*arguments: str | Path, module: str = "kb_qa.cli", given: bytes = b"") -> Run:
+    """`kb-qa ARGUMENTS…` from the project's root, in a process of its own that has imported all; `given` to read."""
+    with TemporaryFile() as read, TemporaryFile() as out, TemporaryFile() as err:
+        read.write(given)
+        read.seek(0)
+        process = fork([*map(str, arguments)], module=module, streams=(read, out, err))
+        try:
+            code = process.wait(600)
+        finally:
+            process.kill()
+        return Run(code, _text(out), _text(err))
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
