@@ -276,7 +276,7 @@ def test_a_crop_of_no_region_is_the_page_and_says_why(tmp_path: Path) -> None:
 
 
 def test_crop_reads_standard_input_and_writes_standard_output(tmp_path: Path) -> None:
-    """`-` on both sides: a picture through a pipe, with nothing but the picture in it. The first as a shell starts it."""
+    """`-` on both sides: a picture through a pipe, with nothing but the picture in it. A shell starts the first so."""
     program = "from kb_qa.cli import main; main()"
     arguments = ("crop", "-", "--page", "4", "--bbox", "60,274,535,304", "--marks", "60,274,100,304", "-o", "-")
     command = [sys.executable, "-c", program, *arguments]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import pytest
 from httpx_sse import connect_sse
 from rapidocr import RapidOCR
 
+from tests.forked_commands import Forked, fork
 from tests.sample_kb import GOLDEN, ROOT, run
 
 ANSWERED = [question for question in GOLDEN["questions"] if not question["refused"]]
@@ -45,9 +46,8 @@ def service(sample_kb: Path) -> Iterator[httpx.Client]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    program = "from kb_qa.cli import main; main()"
-    command = [sys.executable, "-c", program, "serve", "--kb", str(sample_kb), "--port", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with Path(os.devnull).open("r+b") as nowhere:
+        process = fork(["serve", "--kb", str(sample_kb), "--port", str(port)], streams=[nowhere] * 3)
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
         try:
             _wait_for(client, process)
@@ -57,7 +57,7 @@ def service(sample_kb: Path) -> Iterator[httpx.Client]:
             assert process.wait(timeout=30) == 0
 
 
-def _wait_for(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
+def _wait_for(client: httpx.Client, process: Forked) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -76,6 +76,13 @@ def ask(service: httpx.Client, question: str, **body: Any) -> Answer:
     return answer
 
 
+@cache
+def reader() -> RapidOCR:
+    """One thread, as two wait for each other in turns, and a line at a time, as six are padded to the longest."""
+    one = {"EngineConfig.onnxruntime.intra_op_num_threads": 1, "Rec.rec_batch_num": 1}
+    return RapidOCR(params={"Global.log_level": "error", **one})
+
+
 def read_text(png: bytes) -> str:
     """What OCR reads on a picture, without spaces."""
     pixmap = pymupdf.Pixmap(png)
@@ -83,7 +90,7 @@ def read_text(png: bytes) -> str:
     # A margin, because text detection wants some paper around a line.
     page = document.new_page(width=pixmap.width + 120, height=pixmap.height + 120)
     page.insert_image(pymupdf.Rect(60, 60, 60 + pixmap.width, 60 + pixmap.height), stream=png)
-    result = RapidOCR(params={"Global.log_level": "error"})(page.get_pixmap(dpi=100).tobytes("png"))
+    result = reader()(page.get_pixmap(dpi=100).tobytes("png"))
     return re.sub(r"\s", "", "".join(result.txts or ()))
 
 

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,10 +17,9 @@ import pytest
 from kb_qa.blobs import UPLOADS
 from kb_qa.ledger import Ledger
 from kb_qa.locks import holder
-from tests.sample_kb import ROOT, run
+from tests.forked_commands import Forked, fork
+from tests.sample_kb import run
 from tests.test_children import is_running
-
-PROGRAM = "from kb_qa.cli import main; main()"
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,28 +34,18 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def serving(kb: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def serving(kb: Path) -> Iterator[tuple[Forked, str]]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-c",
-        "from kb_qa.cli import main; main()",
-        "serve",
-        "--kb",
-        str(kb),
-        "--port",
-        str(port),
-    ]
-    with subprocess.Popen(command, cwd=ROOT) as process:
+    process = fork(["serve", "--kb", str(kb), "--port", str(port)])
+    try:
         url = f"http://127.0.0.1:{port}"
-        try:
-            until(lambda: _answers(url), 180)
-            until(lambda: worker_of(kb) != 0, 180)
-            yield process, url
-        finally:
-            process.terminate()
-            process.wait(30)
+        until(lambda: _answers(url), 180)
+        until(lambda: worker_of(kb) != 0, 180)
+        yield process, url
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def _answers(url: str) -> bool:
@@ -73,7 +60,7 @@ def until(true: Callable[[], bool], seconds: float) -> float:
     began = time.monotonic()
     while not true():
         assert time.monotonic() - began < seconds
-        time.sleep(0.05)
+        time.sleep(0.1)
     return time.monotonic() - began
 
 
@@ -106,9 +93,9 @@ def upload(kb: Path, name: str, text: str) -> int:
         return ledger.jobs.add("ingest", {"uploads": [{"file": token, "name": name}]})
 
 
-def is_over(kb: Path, job_id: int) -> bool:
+def until_over(kb: Path, job_id: int) -> None:
     with Ledger.open(kb, create=False) as ledger:
-        return ledger.jobs.get(job_id).is_over
+        until(lambda: ledger.jobs.get(job_id).is_over, 120)
 
 
 def names(url: str) -> list[str]:
@@ -121,15 +108,15 @@ def test_a_service_outlives_its_worker_and_its_worker_does_not_outlive_it(tmp_pa
     kb = tmp_path / "kb"
     with serving(kb) as (process, url):
         jobs = [upload(kb, "first.txt", "Parking costs 37 dollars.")]
-        until(lambda: is_over(kb, jobs[0]), 120)
+        until_over(kb, jobs[0])
         until(lambda: names(url) == ["first.txt"], 20)
 
         first = worker_of(kb)
         jobs += [upload(kb, f"{n}.txt", f"Item {n} costs {n} dollars.") for n in range(8)]
-        until(lambda: is_over(kb, jobs[2]), 120)
+        until_over(kb, jobs[2])
         os.kill(first, signal.SIGKILL)
         assert _answers(url)
-        until(lambda: is_over(kb, jobs[-1]), 120)
+        until_over(kb, jobs[-1])
         until(lambda: len(names(url)) == 9, 20)
         assert worker_of(kb) not in (0, first)
         assert process.poll() is None
@@ -172,7 +159,7 @@ def test_a_service_that_is_told_to_end_gives_its_job_back(tmp_path: Path) -> Non
         assert settled < 60
         until(lambda: not any(map(is_running, family)), 20)
     with serving(kb) as (_, url):
-        until(lambda: is_over(kb, job_id), 120)
+        until_over(kb, job_id)
         until(lambda: len(names(url)) == 60, 20)
     with Ledger.open(kb, create=False) as ledger:
         assert len(ledger.jobs.outcomes(job_id)) == 60
