@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -61,10 +61,16 @@ class Forked:
         self._told.close()
 
 
-def fork(arguments: Sequence[str], *, module: str = "kb_qa.cli", streams: Sequence[IO[bytes]] = ()) -> Forked:
-    """`MODULE ARGUMENTS…` from the project's root, with our environment as it is now; `streams`: in, out, errors."""
+def fork(
+    arguments: Sequence[str],
+    *,
+    module: str = "kb_qa.cli",
+    streams: Sequence[IO[bytes]] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> Forked:
+    """`MODULE ARGUMENTS…` from the project's root; `streams`: in, out, errors, where they are not our own."""
     there, here = os.pipe()
-    asked = {"arguments": arguments, "module": module, "environment": dict(os.environ)}
+    asked = {"arguments": arguments, "module": module, "environment": dict(environment)}
     numbers = [stream.fileno() for stream in streams] or [0, 1, 2]
     socket.send_fds(_forking(), [json.dumps(asked).encode()], [*numbers, here])
     os.close(here)

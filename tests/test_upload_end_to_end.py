@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,28 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.forked_commands import Forked, fork
 from tests.pdf_pages import write_pdf
 from tests.test_streaming import frames, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
-SERVE = "from kb_qa.cli import main; main()"
+KB_QA = "from kb_qa.cli import main; main()"
+
+
+def started(arguments: Sequence[str], *, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """As a shell starts it: where what is told of is the service itself. Elsewhere it is forked."""
+    paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen([sys.executable, "-c", KB_QA, *arguments], cwd=ROOT, env={**environment, **paths})
 
 
 @contextmanager
-def service(kb: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def service(
+    kb: Path, start: Callable[..., subprocess.Popen[bytes] | Forked] = fork
+) -> Iterator[tuple[subprocess.Popen[bytes] | Forked, str]]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "KB_QA_MODEL": "extractive"}
-    command = [sys.executable, "-c", SERVE, "serve", "--kb", str(kb), "--port", str(port)]
-    child = subprocess.Popen(command, cwd=ROOT, env=environment)
+    environment = os.environ | {"KB_QA_MODEL": "extractive"}
+    child = start(["serve", "--kb", str(kb), "--port", str(port)], environment=environment)
     try:
         wait_for(f"http://127.0.0.1:{port}", 240)  # the embedding model may have to be made
         yield child, f"http://127.0.0.1:{port}"
@@ -76,7 +84,7 @@ def what_stays_of_an_answer(base: str, answer_id: str, cited: dict[str, Any]) ->
 def test_an_upload_is_read_answers_is_replaced_and_goes(tmp_path: Path) -> None:
     """Upload, states, an answer that cites it, a new version, deletion; then SIGTERM with work under way: exit 0."""
     kb = tmp_path / "kb"
-    with service(kb) as (child, base):
+    with service(kb, started) as (child, base):
         url = f"{base}/v1/documents/pay.pdf"
         first = httpx.put(url, content=pdf(tmp_path / "1.pdf", "The bonus is 4,812 dollars."))
         assert first.status_code == 202
@@ -112,6 +120,6 @@ def test_an_upload_is_read_answers_is_replaced_and_goes(tmp_path: Path) -> None:
         assert frames(received.decode())[-1][1] in {"error", "end"}
         assert child.wait(15) == 0
         assert time.monotonic() - told <= 15  # ten, and what a busy machine takes
-    with service(kb) as (_, base):
+    with service(kb, started) as (_, base):
         assert followed(base, waiting.json())[-1] == ("end", "ready", "")
     assert list((kb / "uploads").iterdir()) == []
