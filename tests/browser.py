@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from tests.scripted_service import (
     served,
 )
 
-CHROMIUM = Path("/usr/bin/chromium")
+# The shell is Chromium without what surrounds a page, and takes a third of the time; the pictures are the same.
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium"))), "")
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 MILLISECONDS = 30_000  # what a test waits for at most: long, since the machine may be busy
 
@@ -35,9 +37,9 @@ TEXT = "🙂 Revenue was 4,812 million. 净利润为 41 万元。"
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        where = "CI installs it" if os.environ.get("CI") == "true" else "install the package `chromium`"
-        pytest.fail(f"the tests of the page need the system's Chromium at {CHROMIUM}; {where}")
+    if not CHROMIUM:
+        where = "CI installs it" if os.environ.get("CI") == "true" else "install chromium-headless-shell, or chromium"
+        pytest.fail(f"the tests of the page need the system's Chromium; {where}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
