@@ -179,3 +179,20 @@ def test_a_cell_without_measure_takes_no_scale() -> None:
 def test_two_scales_equally_near_are_ambiguous() -> None:
     """An ambiguous measure marks the fact, and it matches nothing."""
     assert measured(Measure(6, "", "caption", ScaleSource("in millions", None), ambiguous=True)).ambiguous
+
+
+def test_what_heads_a_row_counts_nothing() -> None:
+    """`Aged 21 to 64` names its row; no figure of the row competes with it for its words."""
+    places = [(0, 0, "Group", ()), (0, 1, "2020", ()), (1, 0, "Aged 21 to 64", ()), (1, 1, "177", ("Aged 21 to 64",))]
+    text, cells = "", []
+    for row, column, said, heads in places:
+        above = () if row == 0 else ("2020" if column else "Group",)
+        span = (len(text), len(text) + len(said))
+        cells.append(
+            Cell(row, column, 1, 1, said, None, None, heads, above, header=row == 0, start=span[0], end=span[1])
+        )
+        text += f"{said}\n"
+    element = replace(elements_of("s1", "a")[0], text=text, table=Table(tuple(cells)))
+    found = {fact.printed: fact.body for fact in facts_of(element)}
+    assert found["177"]
+    assert not found["21 to 64"]

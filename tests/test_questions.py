@@ -68,6 +68,7 @@ def test_a_finer_or_other_form_names_a_year(text: str) -> None:
     ("question", "text"),
     [
         ("Revenue in 2024?", "2023 and 2,024 units"),
+        ("How many Hispanics moved?", "Hispaniola and others"),
         ("Revenue in Q3 2024?", "2024 in all"),
         ("What does P9 earn?", "P90 and P8"),
         ("What was Acme's revenue?", "Acmeon Ltd"),

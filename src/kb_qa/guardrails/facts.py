@@ -26,7 +26,7 @@ from kb_qa.guardrails.windows import is_counted, masked, own_periods, windows, w
 from kb_qa.guardrails.word_places import WordPlaces
 
 # The number of this reading of facts: facts that were stored under another one are read again.
-READING = "2"
+READING = "3"
 
 _POINTS_BACK = re.compile(
     r"(?ai)[\s\"“‘'（(]*(?:该|此|其|这|上述|前者|后者|同期|当[日天年月]|本次"
@@ -175,7 +175,7 @@ class _Grid:
     def __init__(self, element: Element, table: Table, around: Sequence[str], locale: str, aliases: Aliases) -> None:
         self.element, self.table, self.locale, self.aliases = element, table, locale, aliases
         self.places = WordPlaces(element)
-        self.body = [cell for cell in table.cells if not cell.header and (cell.column_headers or cell.row_headers)]
+        self.body = _body(table)
         self.lexed = {(cell.row, cell.column): lex(cell.text, locale=locale) for cell in self.body}
         first = min((cell.row for cell in self.body), default=0)
         corner = [cell.text for cell in table.cells if cell.header and cell.row < first and cell.column == 0]
@@ -352,6 +352,18 @@ class _Grid:
             per_share=per_share,
             ambiguous=measure.ambiguous,
         )
+
+
+def _body(table: Table) -> list[Cell]:
+    """The cells under or beside a header that head nothing themselves: `Aged 21 to 64` counts nothing."""
+    heads = {(cell.row, cell.row_headers[-1]) for cell in table.cells if cell.row_headers}
+    return [
+        cell
+        for cell in table.cells
+        if not cell.header
+        and (cell.column_headers or cell.row_headers)
+        and (cell.row_headers or (cell.row, cell.text) not in heads)
+    ]
 
 
 def _conflict(first: Parts, second: Parts) -> bool:

@@ -223,4 +223,4 @@ NAMED_UNIT = re.compile(
     rf"(?i:{alternation(form for form in _NAMED_FORMS if form[0].isascii() and form[0].isalpha())}){END}"
     rf"|{alternation(form for form in _NAMED_FORMS if not (form[0].isascii() and form[0].isalpha()))}"
 )
-SCALE_STATEMENT = re.compile(r"(?ai)thousand|million|billion|\b(?:mn|bn)\b|'000|[万亿]|[百千]元")
+SCALE_STATEMENT = re.compile(r"(?ai)thousand|million|billion|\b(?:mn|bn)\b|'000|[$£€¥] ?000|[万亿]|[百千]元")

@@ -77,7 +77,8 @@ _LABELS = re.compile(
     rf"|[一二三四五六七八九十]{{1,3}}(?![0-9个家种类项年月]))(?![\d%]|[.,]\d)(?i:{_NO_QUANTITY}))"
 )
 _SCALE_HEADS = re.compile(
-    r"(?ai)(?:RMB|US\$|HK\$|\$|£|€|¥|人民币)?'000s?|\bin (?:thousands|millions|billions|trillions)\b"
+    r"(?ai)(?:RMB|US\$|HK\$|\$|£|€|¥|人民币)?'000s?|(?:US|HK)?[$£€¥] ?000(?:'?s)?(?![\d.,])"
+    r"|\bin (?:thousands|millions|billions|trillions)\b"
 )
 _VERSIONS = re.compile(
     r"(?ai)(?<![\w.,])\d{1,5}(?:\.\d{1,5}){2,5}(?![\d,%]|\.\d)|(?<![A-Za-z])(?:v|ver\.?"
@@ -92,6 +93,8 @@ _NAMES = re.compile(
     r"[A-Za-z]{1,12}[-_/]?[0-9₀-₉][A-Za-z0-9₀-₉]{0,30}(?:[-_/][A-Za-z0-9]{1,20}){0,4}(?![A-Za-z0-9_])"
     # characters that a scan confuses: `4,l32` is no number
     r"|(?<![A-Za-z0-9])\d[\d,.]{0,12}[lIOo|][\dlIOo|,.]{0,12}\d(?![A-Za-z0-9])"
+    # parts of a code: `4171_1`
+    r"|(?<![A-Za-z0-9_.,])\d{1,12}(?:_\d{1,12}){1,4}(?![A-Za-z0-9_]|[.,]\d)"
     # a roman numeral sign
     r"|[Ⅰ-ↈ]{1,6}"
 )
@@ -119,7 +122,7 @@ _MAY_BE_PHONE = re.compile(r"(?a)\d(?:(?<=\+\d)|\)? ?\d{2,3}-\d|\d{2}-\d{3}|\d{1
 _MAY_BE_LONG = re.compile(r"(?a)\d{11}")
 _MAY_BE_STANDARD = re.compile(r"(?a)\d(?:-[KQF]|\([a-z]|[GD]\b|/7)")
 _MAY_BE_VERSION = re.compile(r"(?a)\d\.\d{1,5}\.\d")
-_MAY_BE_NAME = re.compile(r"(?a)[0-9₀-₉](?:(?<=[A-Za-z].)|(?<=[A-Za-z][-_/].)|[A-Za-z|]|[,.]{1,12}[lIOo|])|[Ⅰ-ↈ]")
+_MAY_BE_NAME = re.compile(r"(?a)[0-9₀-₉](?:(?<=[A-Za-z].)|(?<=[A-Za-z][-_/].)|[A-Za-z|]|_\d|[,.]{1,12}[lIOo|])|[Ⅰ-ↈ]")
 _MAY_BE_TOKEN = re.compile(r"(?a)\d(?:(?<=[A-Za-z].)|[A-Za-z])")
 _WORD_BEFORE_DIGIT = re.compile(r"(?a)(?<![A-Za-z])([A-Za-z&]{1,12}\.?)[ \u00a0-]?\d")
 REFERENCE_WORDS = frozenset(
@@ -221,7 +224,7 @@ def _referring(bits: int) -> Iterator[Read]:
         yield _references
     if numerals and bits & traits.LABEL:
         yield _READ_LABELS
-    if bits & (traits.QUOTE | traits.SCALE_WORD):
+    if bits & (traits.QUOTE | traits.SCALE_WORD | traits.ZEROS):
         yield _READ_SCALE_HEADS
 
 
@@ -232,7 +235,8 @@ def after_dates(bits: int) -> Iterator[Read]:
             yield _READ_VERSIONS
         elif bits & traits.DOT:
             yield _READ_DOTTED
-    if bits & traits.ROMAN or (bits & (traits.DIGIT | traits.LOWERED) and bits & (traits.LETTER | traits.BAR)):
+    joined = bits & (traits.LETTER | traits.BAR | traits.LINE)
+    if bits & traits.ROMAN or (bits & (traits.DIGIT | traits.LOWERED) and joined):
         yield _READ_NAMES
     if bits & traits.RAISED or (bits & traits.OPEN and bits & traits.DIGIT):
         yield footnotes

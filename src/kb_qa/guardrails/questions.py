@@ -106,6 +106,7 @@ _GENERIC_CJK = frozenset(
     " 物业 基金 贸易 管理 专业 注册 会计师 律师 参股 关联"
     " 医疗 养老 社会 失业 工伤 生育 补充 商业医疗 意外 财产 人寿 工作 合作 合资 第三方 大型 中小".split()
 )
+_PEOPLE = re.compile(r"(?a)(?<=an|ic|sh|ve)s$")
 _FORM_CODES = re.compile(r"(?a)\d{1,2}-[KQF](?:/A)?|\d{3}\([a-z]\)|24/7|[2-6][GD]|.*[₀-₉].*|https?://.*|www\..*|.*@.*")
 
 
@@ -147,7 +148,8 @@ def _names(text: str, anchor: Anchor) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?a)(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text) is not None
+    one = _PEOPLE.sub("", word)  # `Hispanics` stand in a table as `Hispanic`
+    return re.search(rf"(?a)(?<![a-z0-9]){re.escape(one)}{'s?' if one != word else ''}(?![a-z0-9])", text) is not None
 
 
 def _is_period(quantity: Quantity) -> bool:

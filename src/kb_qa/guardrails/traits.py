@@ -20,7 +20,7 @@ UNTIL, FISCAL_MARK, DECADE_MARK, ORDINAL_MARK, POWER, VAGUE, TURN, PARTS, INDEX,
 MONTH_WORD, PART_WORD, FISCAL_WORD, NOON_WORD, NUMBER_WORD, SCALE_WORD, STANDARD_WORD, REFERENCE_WORD, VERSION_WORD = (
     1 << bit for bit in range(37, 46)
 )
-CENTURY, SEPARATED, PART_LETTER = (1 << bit for bit in range(46, 49))
+CENTURY, SEPARATED, PART_LETTER, ZEROS, LINE = (1 << bit for bit in range(46, 51))
 
 
 def _between(*ranges: str) -> str:
@@ -40,7 +40,7 @@ _CHARACTERS: tuple[tuple[int, str], ...] = (
     (RAISED, _SUPERSCRIPTS),
     (VULGAR, _between("¼¾", "⅐⅞")),
     (ROMAN, _between("Ⅰↈ")),
-    *zip((BAR, OPEN, COLON, SLASH, PLUS, DOT, QUOTE, AT), "|(:/+.'@", strict=True),
+    *zip((BAR, OPEN, COLON, SLASH, PLUS, DOT, QUOTE, AT, LINE), "|(:/+.'@_", strict=True),
     (DASH, "-–—~/"),
     (LABEL, "§№#第图表附注式步阶页"),
     *zip((YEAR_MARK, MONTH_MARK, SEASON, HALF_MARK, FORMER, ORDINAL_MARK), "年月季半前第", strict=True),
@@ -71,6 +71,7 @@ _LETTERS = frozenset(string.ascii_letters)
 WORD = re.compile("[a-z]+")
 _SEPARATED = re.compile(r"(?a)\d[-/.]\d{1,2}[-/.]\d")
 _PART_BEFORE = re.compile(r"(?a)[QqHh]\d")
+_ZEROS = re.compile("[$£€¥] ?000")
 _PART_BEHIND = re.compile(r"(?a)\d[QqHh]")
 
 
@@ -94,6 +95,8 @@ def _digit_traits(text: str, bits: int) -> int:
     found = 0
     if "20" in text or "19" in text:
         found |= CENTURY
+    if _ZEROS.search(text):
+        found |= ZEROS
     if bits & (DASH | DOT) and _SEPARATED.search(text):
         found |= SEPARATED
     if bits & LETTER and (_PART_BEFORE.search(text) or _PART_BEHIND.search(text)):
