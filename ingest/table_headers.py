@@ -201,7 +201,7 @@ def spread_group_headers(cells: Sequence[DraftCell], blocks: Sequence[tuple[int,
         if last and sum(bool(cell.text) for cell in result if cell.row == row) > 1:
             continue
         for cell in headings:
-            wider = _widened(cell, slots_of(result), ink)
+            wider = _widened(cell, slots_of(result), ink, alone=len(headings) == 1)
             if wider is not None:
                 covered = range(wider.column, wider.column + wider.column_span)
                 result = [other for other in result if not (other.row == row and other.column in covered)]
@@ -220,8 +220,11 @@ def _column_ink(cells: Sequence[DraftCell]) -> dict[int, tuple[float, float]]:
     return ink
 
 
-def _widened(cell: DraftCell, slots: Slots, ink: Mapping[int, tuple[float, float]]) -> DraftCell | None:
-    """The heading over the most columns on whose middle it stands; None where that is the cell it is in."""
+def _widened(cell: DraftCell, slots: Slots, ink: Mapping[int, tuple[float, float]], *, alone: bool) -> DraftCell | None:
+    """The heading over the most columns on whose middle it stands; None where that is the cell it is in.
+
+    One of several headings in its row covers no two columns of one name: where the names begin again, the next begins.
+    """
     first, last = cell.column, cell.column + cell.column_span - 1
     low, high = first, last
     while _is_free(slots, cell.row, low - 1):
@@ -234,6 +237,7 @@ def _widened(cell: DraftCell, slots: Slots, ink: Mapping[int, tuple[float, float
         for start in range(low, first + 1)
         for stop in range(last, high + 1)
         if start in ink and stop in ink and _is_centred(middle, ink[start][0], ink[stop][1])
+        if alone or not _begins_again(slots, cell.row + 1, start, stop)
     ]
     if not ranges:
         return None
@@ -242,6 +246,13 @@ def _widened(cell: DraftCell, slots: Slots, ink: Mapping[int, tuple[float, float
         return None
     box = union_of(slots[cell.row, column].bbox for column in range(start, stop + 1))
     return replace(cell, column=start, column_span=stop - start + 1, bbox=box or cell.bbox)
+
+
+def _begins_again(slots: Slots, row: int, start: int, stop: int) -> bool:
+    """Whether two of the cells in a part of a row say the same."""
+    cells = {id(cell): cell.text for column in range(start, stop + 1) if (cell := slots.get((row, column))) is not None}
+    texts = [text for text in cells.values() if text]
+    return len(set(texts)) < len(texts)
 
 
 def _is_centred(middle: float, x0: float, x1: float) -> bool:

@@ -1,14 +1,16 @@
-"""What stands over a table's figures: its header rows, and the line that says what they are counted in."""
+"""What stands over a table's figures: its header rows, headings over several columns, and the unit line."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from ingest.table_captions import with_surroundings
-from ingest.table_headers import leading_header_rows
+from ingest.table_headers import leading_header_rows, spread_group_headers
 from kb_qa.geometry import Region
 from tests.drafts_of import draft
-from tests.table_drafts import draft_table, grid, table_draft
+from tests.table_drafts import draft_table, grid, line, table_draft
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,18 @@ def test_a_unit_line_is_told_without_the_text_it_was_boxed_with() -> None:
     assert measures[0].source is not None
     assert measures[0].source.text.replace(" ", "") == "（单位：亿元）"
     assert measures[0].source.region == Region(1, text.lines[1].bbox.rounded())
+
+
+def test_a_heading_ends_where_the_names_of_the_columns_begin_again() -> None:
+    """Though it would stand in the middle of one column more, that is the next one's."""
+    names = ["No.", "Rate", "Range"]
+    texts = [["", "", "North", "", "", "South", ""], ["Age", *names, *names], ["45", "1", "2", "3", "4", "5", "6"]]
+    cells = [
+        replace(each, lines=(line("North", each.bbox.x0 + 27, each.bbox.y0 + 4),)) if each.text == "North" else each
+        for each in grid(texts)
+    ]
+    spread = spread_group_headers(cells, ((0, 2),))
+    assert [(each.text, each.column, each.column_span) for each in spread if each.row == 0 and each.text] == [
+        ("North", 1, 3),
+        ("South", 4, 3),
+    ]
