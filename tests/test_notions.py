@@ -77,3 +77,11 @@ def test_words_of_the_question_are_no_excess() -> None:
     """`Other operating income` is asked for as such."""
     asked = "What was the other operating income?"
     assert excess("Other operating income", notions_of("operating income"), reading(asked)) == 0
+
+
+def test_a_label_of_ages_or_grades_that_are_not_asked_for_is_another() -> None:
+    """Its numerals are no words, and yet tell it from the others; years tell nothing."""
+    asked = reading("How many owners aged 45 to 54 were there?")
+    assert excess("Owners, 45–54", notions_of("owners"), asked) == 0
+    assert excess("Owners, 55–64", notions_of("owners"), asked) == 1
+    assert excess("Owners, 2019–20", notions_of("owners"), asked) == 0

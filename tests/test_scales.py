@@ -1,6 +1,6 @@
 """What figures are counted in, from the ledger of facts."""
 
-from kb_qa.extraction.scales import scales_of, stated
+from kb_qa.extraction.scales import counts_all, scales_of, stated
 
 LINES = (
     "F1 | p.3 | Net sales | 2024 | 8,412 | USD 10^6",
@@ -20,3 +20,12 @@ def test_a_figure_is_said_with_its_power_of_ten() -> None:
     assert stated([("", "Cash"), ("2024", "12")], scales, chinese=False)[1] == ("2024", "12")
     assert stated([("", "营业收入"), ("", "4,132")], scales, chinese=True)[1] == ("", "4,132万元")
     assert stated([], scales, chinese=True) == []
+
+
+def test_a_unit_line_stands_for_figures_that_it_counts_alone() -> None:
+    """`7,572 (in thousands)` beside a percentage would make that thousands too."""
+    scales = scales_of(("F1 | p.1 | Renters | 2020 Number | 7,572 | 10^3", "F2 | p.1 | Renters | 2020 % | 3.1 | %"))
+    number, share = ("2020 / Number", "7,572"), ("2020 / %", "3.1")
+    assert counts_all([("", "Renters"), number], scales)
+    assert not counts_all([("", "Renters"), number, share], scales)
+    assert counts_all([("", "Owners . . ."), number, share], scales)

@@ -30,7 +30,7 @@ FRAME = re.compile(
 # How Chinese asks, and compares with the year before: cut out before words are told apart (`额是`, `额比` are none).
 ASKING_ZH = re.compile(
     "需要多长时间|多长时间|多少时间|什么时间|需要多久|多久"
-    "|(?:分别|一共|总共|大约)?(?:是|为|有|占|达到?)?多少(?:钱|人|名|个|家|次)?|[比较同](?=上年|上一年|去年|上期|上月|前一年)"
+    "|(?:分别|一共|总共|大约)?(?:是|为|(?<![持拥享含具没所])有|占|达到?)?多少(?:钱|人|名|个|家|次)?|[比较同](?=上年|上一年|去年|上期|上月|前一年)"
 )
 CURRENCY = re.compile(
     r"\b(?:in|into) (USD|AUD|CAD|EUR|GBP|CNY|RMB|HKD|JPY|CHF|SGD|INR|KRW|TWD|NZD"

@@ -27,6 +27,8 @@ _NUMBERED = re.compile(
     r"(?P<number>\d{1,3}(?:[.-]\d{1,3})*|[IVX]{1,5}\b|[A-Z]\b(?!\s+[a-z]))"
     r"|(?P<zh>[表图])\s*(?P<zhnumber>\d{1,3}(?:[.-]\d{1,3})*|[一二三四五六七八九十]{1,3})"
 )
+# A numbered place: where to look is no word of what is looked for.
+PLACE = _NUMBERED
 _WHERE = r"\b(?:in|from|of|see|per|according to) (?:the|this|which|what)(?: \w+){0,2}"
 _SHOWS = r"(?:shows?|lists?|gives?|contains?|presents?|displays?|illustrates?|depicts?|plots?|compares?|breaks?)\b"
 _KINDS: tuple[tuple[ElementType, re.Pattern[str]], ...] = (

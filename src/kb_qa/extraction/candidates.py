@@ -9,11 +9,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kb_qa.answers import Context, Material
-from kb_qa.elements import Block
+from kb_qa.elements import Block, Chunk
 from kb_qa.extraction import wording
 from kb_qa.extraction.notions import Notion, Reading, excess, reading
 from kb_qa.extraction.request import Request
-from kb_qa.extraction.rows import Pair, asked_pairs, label_of, names_asked, pairs_of, unit_of
+from kb_qa.extraction.rows import (
+    Pair,
+    are_rates,
+    asked_pairs,
+    is_restricted,
+    label_of,
+    names_asked,
+    pairs_of,
+    share_said,
+    unit_of,
+)
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind, Quantity
@@ -21,7 +31,10 @@ from kb_qa.terms import inverse_frequency, terms
 
 _NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum", "ordinal"}
 _AMOUNTS: frozenset[Kind] = frozenset({"money", "number", "measure", "count"})
-_SHARE_SAID = re.compile(r"(?ai)%|percent|\b(?:ratio|rate|margin|share)\b|率|比例|占比")
+_SHARE_SAID = re.compile(r"(?ai)%|percent|\b(?:ratio|rate|margin|share|proportion)\b|率|比例|占比")
+_SENTENCE = re.compile(r"[.。]\s*$")
+_SCALED = re.compile(r"(?ai)thousand|million|billion|'000|[万亿千]")
+_BROKEN = re.compile(r"(?a)\d\.\d")
 # What is never below nothing: a deduction under such a name is another thing (loans sold, in a table of changes).
 _NEVER_NEGATIVE = re.compile(
     r"(?ai)\b(?:revenues?|sales|turnover|assets|deposits|inventor(?:y|ies)|employees|headcount)\b|收入|资产|存款|存货|员工"
@@ -30,13 +43,17 @@ _NEGATIVE = re.compile(r"\s*(?:[$€£¥]\s*)?[(（\-−–]\s*[$€£¥]?\s*\d"
 _FLOOR = 0.5
 HEADING_SHARE = 0.66
 _ROW_CODE_BONUS, _ROW_HEADER_BONUS = 0.5, 0.3
-ROW_STRENGTH = 0.2
+ROW_STRENGTH, _HALF = 0.2, 0.5
 _FIGURE_BONUS, _KIND_BONUS, _NO_FIGURE = 0.1, 0.1, -0.25
 _RANK_BONUS = 0.08
 _EXCESS = 0.06  # of the score for each word that a row's label has besides
 _MOST_EXCESS = 4
 _NAME_BONUS, _LITERAL_BONUS = 0.15, 0.08
 _MANY_COLUMNS, _MOST_COLUMNS = -0.1, 4
+_COLUMN_BONUS = 0.15  # where the question says all of a column's header
+_RESTRICTED = -0.1  # of those alone who did only that
+_SAYS_ALL = 0.1  # a sentence, without its headings
+_PLACE_BONUS = 0.3  # in the table that the question names
 _NO_HEADERS = -0.1  # nothing says which column is which
 _EXPLAINED = -0.3  # a row explains nothing
 _APART = -0.1  # the figures of a sentence stand in other clauses than what is asked for
@@ -85,8 +102,11 @@ class Candidate:
 
     @property
     def strength(self) -> float:
-        """The evidence that the block answers the question: its coverage, and more where its row is named."""
-        return self.coverage + (ROW_STRENGTH if self.row_header else 0.0)
+        """The evidence that the block answers the question: its coverage, and more where its row is named.
+
+        A row's name that is less than half of the question may be one of several that it is nested in.
+        """
+        return self.coverage + (ROW_STRENGTH if self.row_header and self.coverage >= _HALF else 0.0)
 
 
 def candidates(question: Request, context: Context) -> list[Candidate]:
@@ -119,6 +139,13 @@ def said_of(block: Block) -> str:
 def heading_of(material: Material) -> str:
     chunk = material.chunk
     return "\n".join((*chunk.section, chunk.prefix, material.label))
+
+
+def caption_of(material: Material) -> str:
+    """What stands above a table, but for the headings of its section and those of its columns."""
+    chunk = material.chunk
+    section = " > ".join(chunk.section)
+    return "\n".join(line for line in chunk.prefix.splitlines() if line != section and " | " not in line)
 
 
 def _wanted(question: Request, places: Sequence[tuple[Material, int]]) -> tuple[Notion, ...]:
@@ -154,31 +181,37 @@ def _candidate(
     block = material.chunk.blocks[index]
     if material.chunk.element_type == "image" and figures_in(block) > (not is_described(material)):
         return None  # of a chart, nothing says which label a figure belongs to; a model's figure is none
-    if block.text in material.chunk.section:
-        return None  # a heading says what is below it
+    if _is_heading(block, material.chunk, question) and not (_SENTENCE.search(block.text) and figures_in(block)):
+        return None  # a heading or caption says what is below it, unless it is a sentence with a figure of its own
+    pairs = pairs_of(block, unit_of(block, material.chunk))
+    said = asked_pairs(pairs, question) if pairs else pairs
+    if said is None:
+        return None
+    if len(said) < len(pairs):  # what stands in the columns that are left out, the answer does not say
+        body = reading(" | ".join(map(" ".join, said)))
     around = reading(f"{heading_of(material)}\n{_meant_by_pronoun(material, index)}")
     own = frozenset(notion for notion in weights if notion.name_in(body) is not None)
     above = frozenset(notion for notion in weights if notion not in own and notion.name_in(around) is not None)
     whole = sum(weights.values())
     held = sum(weights[each] for each in own) + HEADING_SHARE * sum(weights[each] for each in above)
     coverage = held / whole if whole else 1.0 if question.anchors else 0.0
-    pairs = pairs_of(block, unit_of(block, material.chunk))
-    said = asked_pairs(pairs, question) if pairs else pairs
-    if said is None:
-        return None
     label = label_of(pairs)
     row_header = bool(pairs) and _is_label(label, weights, question)
     is_of_named = any(names_asked(cell, question) for _, cell in pairs[1:])  # whatever its first cell says: a date
     others = excess(label, weights, question.words) if pairs and not is_of_named else 0
-    fit = _fit(question, block, said)
+    fit = _fit(question, block, said, heading_of(material))
     score = coverage + fit + _RANK_BONUS / material.number
     score += _ROW_HEADER_BONUS if row_header else 0.0
+    score += _SAYS_ALL if not pairs and own.issuperset(question.topic) else 0.0
     score += _row_code_bonus(question, pairs)
     score += _EXPLAINED if pairs and question.explains and not question.wants_figure else 0.0
     score += _NAME_BONUS if _names_itself(question, block) or _says_who(question, own, block) else 0.0
     score += _LITERAL_BONUS * sum(notion.said in body.plain for notion in own if notion.is_concept)
     score += _APART if question.wants_figure and not pairs and _is_apart(own, block) else 0.0
+    if any(caption in material.chunk.prefix.lower() for caption in question.captions):
+        score += _PLACE_BONUS
     if pairs and question.wants_figure:
+        score += _COLUMN_BONUS * share_said(said, question) + (_RESTRICTED if is_restricted(said, question) else 0.0)
         score += 0.0 if any(header for header, _ in pairs[1:]) else _NO_HEADERS
         score += _MANY_COLUMNS if len(said) > _MOST_COLUMNS and not question.arithmetic else 0.0
         score -= _EXCESS * min(others, _MOST_EXCESS)
@@ -191,6 +224,13 @@ def _meant_by_pronoun(material: Material, index: int) -> str:
     block, before = blocks[index], blocks[index - 1] if index else None
     is_prose = material.chunk.element_type == "text" and before is not None and before.element_id == block.element_id
     return before.text if is_prose and before is not None and _PRONOUN.search(block.text) else ""
+
+
+def _is_heading(block: Block, chunk: Chunk, question: Request) -> bool:
+    if block.text in chunk.section:
+        return True
+    asked = question.wants_figure or question.captions
+    return bool(asked) and not pairs_of(block) and " ".join(block.text.split()) in chunk.prefix
 
 
 def _is_apart(own: Iterable[Notion], block: Block) -> bool:
@@ -247,7 +287,13 @@ def figures_in(block: Block) -> int:
     return sum(kind not in _NAMES for kind in kinds_in(said_of(block)))
 
 
-def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
+def _are_no_counts(cells: Sequence[str], *around: str) -> bool:
+    """Whether a row has only broken numbers, and nothing around it says thousands or millions: no one counts 13.5."""
+    figures = [cell for cell in cells if kinds_in(cell)]
+    return bool(figures) and all(map(_BROKEN.search, figures)) and not any(map(_SCALED.search, around))
+
+
+def _fit(question: Request, block: Block, said: Sequence[Pair], around: str) -> float:
     """How well the figures of the block fit what the question asks for; below 0 where it asks for one and gets none."""
     if not question.wants_figure:
         return 0.0
@@ -267,6 +313,9 @@ def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
     if question.counts and not question.wants_percent and values <= {"money", "percent", "pp"}:
         return _NO_FIGURE
     cells = [cell for _, cell in said[1:]]
+    no_counts = are_rates(said) or _are_no_counts(cells, said_of(block), around)
+    if question.counts and cells and not question.wants_percent and no_counts:
+        return _NO_FIGURE
     if (
         cells
         and not question.wants_percent
@@ -278,5 +327,7 @@ def _fit(question: Request, block: Block, said: Sequence[Pair]) -> float:
         if values & {"percent", "pp"}:
             return _FIGURE_BONUS + _KIND_BONUS
         computed = question.wants_growth or question.arithmetic
-        return _FIGURE_BONUS if computed or _SHARE_SAID.search(said_of(block)) else _NO_FIGURE
+        same = any(word in around.lower() for word in map(str.lower, _SHARE_SAID.findall(question.text)))
+        same = same and bool(cells) and all(_BROKEN.search(cell) for cell in cells if kinds_in(cell))
+        return _FIGURE_BONUS if computed or same or _SHARE_SAID.search(said_of(block)) else _NO_FIGURE
     return _FIGURE_BONUS

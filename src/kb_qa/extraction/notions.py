@@ -16,6 +16,9 @@ _CJK_RUN = re.compile("[\u3400-\u9fff]+")
 _JOINED = re.compile(r"(?<=[a-z])[-/](?=[a-z])")
 # `Director and above` is the row of a director.
 _AND_ABOVE = re.compile(r"(?ai)\b(?:and|or) (?:above|below|over|higher|lower|up|more|older|younger|less)\b")
+# A row of those who did not, or have none: its other words may all be asked.
+_NEGATION = re.compile(r"(?a)\b(?:no(?!\.)|not|non|none|without|never|excluding|except)\b")
+_RANGE = re.compile(r"(?a)(?<!\d)(\d{1,3})\s?[-–]\s?(\d{1,3})(?!\d)")  # of ages, grades, hours: no years
 _IN_BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")
 _PLURAL_ALONE: dict[tuple[str, ...], re.Pattern[str]] = {
     ("sale",): re.compile(r"(?a)\bsales\b"),
@@ -121,8 +124,10 @@ def excess(label: str, notions: Iterable[Notion], asked: Reading | None = None) 
     others = {
         word for word in text.terms - latin - _HARMLESS - asked.terms if not _CJK.search(word) and not word.isdigit()
     }
+    ranges = {number for ends in _RANGE.findall(text.plain) for number in ends}
+    denied = bool(_NEGATION.search(text.plain)) and not _NEGATION.search(asked.plain)
     rest = sum(len(run) for run in _CJK_RUN.findall(_HARMLESS_CJK.sub("", plain)) if run not in asked.plain)
-    return len(others) + (rest + 1) // 2
+    return len(others) + (rest + 1) // 2 + denied + (not ranges <= asked.terms)
 
 
 def _words(plain: str) -> list[str]:

@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kb_qa.answers import Context, Question
-from kb_qa.extraction.candidates import Candidate, heading_of, said_of
+from kb_qa.asked.places import PLACE
+from kb_qa.extraction.candidates import Candidate, caption_of, figures_in, heading_of, kinds_in, said_of
+from kb_qa.extraction.counted import is_counted
 from kb_qa.extraction.currencies import is_in
 from kb_qa.extraction.events import event_of, is_own, is_said_to_happen, tells
 from kb_qa.extraction.months import months_in
 from kb_qa.extraction.notions import reading
 from kb_qa.extraction.request import Request
-from kb_qa.extraction.rows import pairs_of, year_of
+from kb_qa.extraction.rows import is_of_the_period, pairs_of, periods_in, year_of
 from kb_qa.guardrails.lexer import lex
+from kb_qa.guardrails.quantities import PERIOD_KINDS
 from kb_qa.guardrails.questions import Anchor
 
 # The least share of the question's weighted notions that a block must name with its headings; of an amount's name all
@@ -29,6 +32,16 @@ _PART = re.compile(
 )
 _REPORTED = re.compile(r"(?ai)\b(?:ended|as of|as at|at) [^|\n]{0,30}?\b((?:19|20)\d\d)\b")
 _THAN = r"(?:\b(?:than|unlike|versus|compared (?:to|with))\s+(?:(?:that|those) of )?(?:the )?|比|高于|低于|不同于)"
+_SENTENCE = 8  # words of a cell that says a sentence
+_SENTENCES = re.compile(r"(?<=[.!?])(?<![A-Z]\.)\s+(?=[A-Z])|(?<=[。！？])")
+# The year of a book or paper: `(Shah 1995)`, `(Goertz and Duffy, 2001)`.
+_CITED = re.compile(
+    r"(?a)\((?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Fiscal|Year|Since|Until|In|As|Fall)[a-z]* )"
+    r"[A-Z][a-z]+(?:,? (?:and|&) [A-Z][a-z]+| et al\.)?,? (?:19|20)\d\d[a-z]?\)"
+)
+_DONE = re.compile(r"(?ai)\b[a-z]+ed\b")
+_NAME = 10  # words of the longest
+_A_PAIR = 2  # of two things that are asked about together, one alone is another matter
 _TOLD = 2  # so often a year is named where the document reports of it
 # A row that only the statements of a parent alone have.
 _PARENTS_ROW = re.compile(r"(?ai)\bundistributed (?:net )?(?:income|earnings)(?: \(?loss\)?)? of subsidiar")
@@ -43,7 +56,7 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return tells(event, text) if not candidate.pairs else _row_tells(event, candidate, wanted, context)
     if wanted.yes_no and not _answers_yes(candidate, wanted, context):
         return False
-    if _leaves_out_the_matter(candidate, wanted):
+    if _leaves_out_the_matter(candidate, wanted) or _says_too_little(candidate, wanted):
         return False
     if wanted.currency and not is_in(wanted.currency, candidate, context):
         return False
@@ -51,9 +64,9 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     if _is_of_another_time(candidate, wanted) or _is_outdated(candidate, wanted, context):
         return False
-    if _is_of_a_part(candidate, wanted, context):
+    if _is_of_a_part(candidate, wanted, context) or _is_of_another_table(candidate, wanted, context):
         return False
-    if wanted.wants_figure and candidate.pairs and not _agrees(candidate, wanted):
+    if wanted.wants_figure and candidate.pairs and not (_agrees(candidate, wanted) and _tells_apart(candidate)):
         return False
     least = FIGURE_COVERAGE if wanted.wants_figure else COVERAGE
     return candidate.strength >= least
@@ -82,6 +95,34 @@ def _leaves_out_the_matter(candidate: Candidate, wanted: Request) -> bool:
     if wanted.topic and candidate.covered.isdisjoint(wanted.topic):
         return True
     return bool(candidate.pairs) and not candidate.covered >= wanted.heads
+
+
+def _says_too_little(candidate: Candidate, wanted: Request) -> bool:
+    """Whether a block says not who did it, counts something else, or says a figure of what its heading names alone,
+    where others below that heading do as well.
+    """
+    if not candidate.covered >= wanted.act:
+        return True
+    if candidate.pairs or not wanted.wants_figure:
+        return False
+    if wanted.counted and not is_counted(wanted.counted, candidate.block.text):
+        return True
+    if wanted.wants_date and not _dates(candidate, wanted):
+        return True
+    if len(wanted.topic) == _A_PAIR and not candidate.covered.issuperset(wanted.topic):
+        return True
+    blocks = candidate.material.chunk.blocks
+    return candidate.own.isdisjoint(wanted.topic) and sum(bool(figures_in(block)) for block in blocks) > 1
+
+
+def _dates(candidate: Candidate, wanted: Request) -> bool:
+    """Whether one sentence of the block has a date, and all that the block says of what is asked for."""
+    matter = candidate.own.intersection(wanted.topic)
+    return any(
+        frozenset(kinds_in(sentence)) & (PERIOD_KINDS | {"time"})
+        and all(notion.name_in(reading(sentence)) for notion in matter)
+        for sentence in _SENTENCES.split(candidate.block.text)
+    )
 
 
 def _row_tells(event: str, candidate: Candidate, wanted: Request, context: Context) -> bool:
@@ -137,9 +178,22 @@ def _agrees(candidate: Candidate, wanted: Request) -> bool:
         return True
     if len(wanted.topic) < 2 and not wanted.labels:
         return False
+    if any(len(cell.split()) >= _SENTENCE and _names_all_of(wanted, cell) for _, cell in candidate.said[1:]):
+        return True
     label = reading(candidate.label)
     held = sum(len(notion.name_in(label) or ()) for notion in wanted.topic)
     return held > candidate.excess
+
+
+def _tells_apart(candidate: Candidate) -> bool:
+    """Whether no two of the columns that would be said have one name and two figures: a heading above them is lost."""
+    found: dict[str, str] = {}
+    return all(found.setdefault(header, cell) == cell for header, cell in candidate.said[1:] if header)
+
+
+def _names_all_of(wanted: Request, cell: str) -> bool:
+    """Whether a cell is a text that names all that is asked for, whatever its row is called."""
+    return all(notion.name_in(reading(cell)) is not None for notion in wanted.topic)
 
 
 def _is_of_another_time(candidate: Candidate, wanted: Request) -> bool:
@@ -166,6 +220,31 @@ def _is_of_a_part(candidate: Candidate, wanted: Request, context: Context) -> bo
     )
 
 
+def _is_of_another_table(candidate: Candidate, wanted: Request, context: Context) -> bool:
+    """Whether only the outermost heading above a row's table names what is asked for, and the caption of another table
+    there does.
+    """
+    if not candidate.pairs or not wanted.wants_figure:
+        return False
+    chunk = candidate.material.chunk
+    caption = caption_of(candidate.material)
+    own = reading("\n".join((caption, *chunk.section[1:])))
+    done = reading(" ".join(_DONE.findall(wanted.text)))  # `participated` names no table
+    section_only = [
+        notion
+        for notion in candidate.covered - candidate.own
+        if notion in wanted.topic and notion.name_in(own) is None and notion.name_in(done) is None
+    ]
+    if not PLACE.search(caption):
+        return False  # it may have lost a part
+    others = [
+        reading(caption_of(material))
+        for material in context.materials
+        if material.chunk.document_id == chunk.document_id and material.chunk.element_type == "table"
+    ]
+    return any(notion.name_in(other) is not None for notion in section_only for other in others)
+
+
 def is_about(candidate: Candidate, wanted: Request, context: Context, question: Question) -> bool:
     if wanted.kinds and not _is_of_kind(candidate, wanted, context):
         return False
@@ -176,10 +255,43 @@ def _names_all(candidate: Candidate, asked: Sequence[Anchor], context: Context, 
     """Codes and periods of the question stand in the block or its headings; names anywhere in its document."""
     for kind in ("code", "period"):
         same_kind = [anchor for anchor in asked if anchor.kind == kind]
-        if same_kind and not any(anchor.is_named_by(candidate.text) for anchor in same_kind):
+        text = candidate.text if kind == "code" else _CITED.sub(" ", candidate.text)
+        named = [anchor for anchor in same_kind if anchor.is_named_by(text)]
+        if same_kind and not named and not (kind == "period" and _is_of_its_time(candidate, same_kind, context)):
             return False
     names = [anchor for anchor in asked if anchor.kind in {"name", "quote"}]
-    return not names or any(_is_named(anchor, candidate, context, question) for anchor in names)
+    if not names:
+        return True
+    said = [anchor for anchor in names if _is_named(anchor, candidate, context, question)]
+    return any(_is_told_of(anchor, candidate, context, question) for anchor in said)
+
+
+def _is_told_of(anchor: Anchor, candidate: Candidate, context: Context, question: Question) -> bool:
+    """Whether the passage around the block names it: of another thing than the document itself each passage says it."""
+    chunk = candidate.material.chunk
+    if (anchor.text, chunk.document_id) in question.named_before:
+        return True
+    names = context.called.get(chunk.document_id, ())
+    called = (chunk.source, *(name for name in names if len(name.split()) <= _NAME))  # a sentence is no name
+    around = f"{heading_of(candidate.material)}\n{chunk.labelled_text}"
+    return any(anchor.is_named_by(text) for text in (*called, around))
+
+
+def _is_of_its_time(candidate: Candidate, periods: Sequence[Anchor], context: Context) -> bool:
+    """Whether the column is of the period of the whole report, which is the one asked for; or a sentence without a
+    year of its own stands in a passage that tells of that year alone.
+    """
+    chunk = candidate.material.chunk
+    if candidate.pairs:
+        called = context.called.get(chunk.document_id, ())
+        return is_of_the_period(candidate.pairs) and any(each.is_named_by(name) for each in periods for name in called)
+    text = "\n".join(block.text for block in chunk.blocks)
+    years = {part for part in periods_in(text) if part[0] == "y"}
+    return (
+        not year_of(candidate.block.text)
+        and years == {f"y{year_of(each.text)}" for each in periods}
+        and any(each.is_named_by(text) for each in periods)
+    )
 
 
 def _is_of_kind(candidate: Candidate, wanted: Request, context: Context) -> bool:

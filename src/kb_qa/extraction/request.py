@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kb_qa.asked.frames import ASKING_ZH, CURRENCY, FRAME, without_instructions
+from kb_qa.asked.places import PLACE, places_in
 from kb_qa.extraction import wording
+from kb_qa.extraction.counted import counted_in
 from kb_qa.extraction.months import asked_months, months_in
 from kb_qa.extraction.notions import Notion, Reading, notions_of, reading
 from kb_qa.guardrails.lexer import lex
@@ -18,30 +20,36 @@ from kb_qa.guardrails.questions import Anchor, anchors
 from kb_qa.terms import terms
 
 _CONDITIONS: frozenset[Kind] = frozenset({"duration", "money", "measure", "percent"})
-_BEFORE_OF = re.compile(r"(?ai)(?P<before>(?:[a-z][a-z-]* ){0,2})[a-z][a-z-]*(?= of\b)")
+# A participle is no thing that something is asked of: `died of`, `composed of`.
+_BEFORE_OF = re.compile(r"(?ai)(?P<before>(?:[a-z][a-z-]* ){0,2})(?![a-z]+ed\b)[a-z][a-z-]*(?= of\b)")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """`topic` is what must be named, without the names of `anchors`; `labels` those names, which may label a row.
-    `heads` are those of the topic that something is asked of: `exports` in `the exports of grain`.
+    `heads` are those of the topic that something is asked of: `exports` in `the exports of grain`. `act` is what the
+    one who is asked for did, `counted` what is to be counted.
 
     `sayings` are its words without the names of companies. `currency` is the ISO code that the answer is asked in, ""
     for any. `kinds` are words of which the document must print one: it was asked about by its kind. `arithmetic` is
     what is to be computed: average, relative, change, sum. `conditions` are the quantities that it states itself, `at
     five percent`; `is_bounded`, where one bounds what is asked: `after five years`.
     `months` are those that it names without a year, as `m05`.
+    `captions`: of which numbered table or figure something is asked.
     """
 
     text: str
     words: Reading
     topic: tuple[Notion, ...]
     heads: frozenset[Notion]
+    act: frozenset[Notion]
+    counted: tuple[Notion, ...]
     anchors: tuple[Anchor, ...]
     labels: frozenset[str] = frozenset()
     sayings: frozenset[str] = frozenset()
     currency: str = ""
     kinds: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
     wants_figure: bool = False
     wants_percent: bool = False
     wants_date: bool = False
@@ -83,19 +91,28 @@ def request_of(question: str) -> Request:
     without = wording.ASKING | _codes_of(found)
     without |= wording.GROWTH_WORDS if growth else frozenset()
     without |= wording.ARITHMETIC_WORDS if arithmetic else frozenset()
-    topic = notions_of(bare, without=without) or notions_of(bare)
+    placed = places_in(said).captions
+    beyond = notions_of(PLACE.sub(" ", bare), without=without) if placed else ()
+    topic = beyond or notions_of(bare, without=without) or notions_of(bare)
     amount = wording.WANTS_AMOUNT.search(said) is not None and wording.COUNTS.search(said) is None
-    conditions = tuple(each for each in lex(bare) if each.kind in _CONDITIONS and each.role == "figure")
+    conditions = tuple(
+        each
+        for each in lex(bare)
+        if each.kind in _CONDITIONS and each.role == "figure" and not wording.is_age(bare, each.start, each.end)
+    )
     companies = frozenset(term for anchor in found if not _may_label(anchor) for term in reading(anchor.text).terms)
     return Request(
         text=said,
         words=reading(said),
         topic=topic,
         heads=_heads(bare, topic),
+        act=_act(said, topic),
+        counted=counted_in(said),
         anchors=found,
         labels=frozenset(term for anchor in found if _may_label(anchor) for term in terms(anchor.text)),
         sayings=reading(said).terms - companies,
         currency=named_unit(currency[1] or currency[2]) if currency else "",
+        captions=placed if beyond else (),
         kinds=wording.DOCUMENT_KINDS[(kind[1] or kind[2]).lower()] if kind else (),
         wants_figure=figure and not yes_no,
         wants_percent=percent,
@@ -122,6 +139,12 @@ def _heads(text: str, topic: Sequence[Notion]) -> frozenset[Notion]:
         whole, without_last = reading(match[0]), reading(match["before"] or "")
         found |= {each for each in topic if each.name_in(whole) and not each.name_in(without_last)}
     return frozenset(found)
+
+
+def _act(said: str, topic: Sequence[Notion]) -> frozenset[Notion]:
+    """`wrote` in `Who wrote the report?`; none for what someone is."""
+    match = wording.WHO_DID.search(said)
+    return frozenset(each for each in topic if match and each.name_in(reading(match["act"])))
 
 
 def _codes_of(found: Sequence[Anchor]) -> frozenset[str]:

@@ -23,7 +23,20 @@ _CHANGE = re.compile(r"(?ai)\b(?:change|variance|increase|decrease|growth)\b|增
 _TOTAL = re.compile(r"(?ai)(?:sub|grand )?total\s*:?|合\s*计|总\s*计|小\s*计")
 _WHOLE = re.compile(r"(?ai)\b(?:total|consolidated)\b|合计|总计|合并")
 _ORDINAL = re.compile(r"(?a)\b(first|second|third|fourth)\b|第([一二三四])季")
-_SHARE_OF = re.compile(r"%|占比|比例|\bpercent")
+_SHARE_OF = re.compile(r"(?ai)%|占比|比例|\bpercent")
+_RATE = re.compile(r"(?ai)%|\b(?:percent(?:age)?s?|rates?|ratios?|proportions?|per)\b|占比|比例|比率|率")
+# How sure a figure is, and no figure of its own.
+_SURENESS = re.compile(r"(?ai)\bmargins? of error|\b(?:standard )?errors?\b|\bconfidence|\bCI\b|±|误差|置信")
+_AVERAGE = re.compile(r"(?ai)\b(?:average|mean)\b|平均")
+_NEGATED = re.compile(r"(?ai)\b(?:no(?!\.)|not|non|none|without|never|excluding|except)\b|n't\b")
+_CURRENT = re.compile(
+    r"(?ai)^(?:本(?:报告)?期|本季度|本年度?)(?![末初比])|\b(?:current|this) (?:period|quarter|year)\b"
+)
+_ONLY = re.compile(r"(?ai)\b(?:only|alone)\b")
+_SMALL = re.compile(r"(?a)\d{1,2}")
+_OF_ALL = frozenset({"all"})  # says nothing of which
+# Dots that lead the eye from a label to its figures.
+_LEADERS = re.compile(r"(?:\s*[.…·]){2,}(?=\s*(?:/|$))")
 
 
 def pairs_of(block: Block, unit: str = "") -> tuple[Pair, ...]:
@@ -40,9 +53,13 @@ def unit_of(block: Block, chunk: Chunk) -> str:
 @lru_cache(maxsize=8192)
 def _pairs(labelled: str, unit: str) -> tuple[Pair, ...]:
     row = labelled.removesuffix(f" | {unit}") if unit else labelled
-    parts = [part.partition("：") for part in row.split(" | ")]
+    parts = [without_leaders(part).partition("：") for part in row.split(" | ")]
     pairs = [(head.strip(), cell.strip()) if colon else ("", head.strip()) for head, colon, cell in parts]
     return tuple((" ".join(head.split()), " ".join(cell.split())) for head, cell in pairs if cell)
+
+
+def without_leaders(text: str) -> str:
+    return _LEADERS.sub("", text)
 
 
 def label_of(pairs: Sequence[Pair]) -> str:
@@ -62,13 +79,16 @@ def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | No
         return None
     if question.wants_growth and (rates := [each for each in columns if _is_rate(each)]):
         return [pairs[0], *rates]
-    if question.wants_growth or question.arithmetic or len(columns) < 2:
+    averaged = question.arithmetic == "average" and any(_AVERAGE.search(header) for header, _ in columns)
+    if question.wants_growth or (question.arithmetic and not averaged) or len(columns) < 2:
         return pairs
-    columns = _of_period(_of_ordinal(columns, question), question)
+    columns = [column for column in columns if not averaged or _AVERAGE.search(column[0])]
+    columns = _of_kinds_asked(_of_period(_of_ordinal(columns, question), question), question)
     shares = [_share(header, question) for header, _ in columns]
     best = max(shares, default=0.0)
     if best and len(question.periods) < 2:
         columns = [column for column, share in zip(columns, shares, strict=True) if share == best]
+    columns = _of_numbers(columns, question)
     if len(columns) > 1:
         columns = _of_kind(columns, percent=question.wants_percent)
     return [pairs[0], *(each for each in pairs[1:] if each in columns or names_asked(each[1], question))]
@@ -128,10 +148,13 @@ def _of_period(columns: Sequence[Pair], question: Request) -> list[Pair]:
     """The columns of the periods that are asked for; of none, those of the latest year, whole years before parts."""
     if question.periods:
         asked = [column for column in columns if _names_period(column[0], question)]
-        return asked or [*columns]
+        current = [] if any(year_of(header) for header, _ in columns) else _current(columns)
+        return asked or current or [*columns]
     if question.superlative or question.names or question.wants_date or question.which_period:
         return [*columns]
     years = [year_of(header) for header, _ in columns]
+    if len({_share(header, question) for header, _ in columns}) > 1:
+        return [*columns]  # the question names one by another word: `Launch: May 2009`
     if not all(years) or len(set(years)) < 2:
         return [*columns]
     whole = [not _is_part(header) for header, _ in columns]
@@ -150,6 +173,31 @@ def _of_ordinal(columns: Sequence[Pair], question: Request) -> list[Pair]:
     return kept or [*columns]
 
 
+def is_negated(text: str) -> bool:
+    return _NEGATED.search(text) is not None
+
+
+def is_of_the_period(pairs: Sequence[Pair]) -> bool:
+    """Whether a row has a column of the period that the whole report is of: `本报告期`."""
+    return bool(_current(pairs[1:]))
+
+
+def _current(columns: Sequence[Pair]) -> list[Pair]:
+    return [column for column in columns if _CURRENT.search(column[0])]
+
+
+def _of_kinds_asked(columns: Sequence[Pair], question: Request) -> list[Pair]:
+    """Without those that deny what is asked, that tell how sure a figure is, a rate where a number is asked for, and
+    all but rates where a rate is.
+    """
+    rates = [column for column in columns if _RATE.search(column[0])]
+    kept = rates if rates and question.wants_percent and _RATE.search(question.text) else [*columns]
+    for pattern, unwanted in ((_NEGATED, True), (_SURENESS, True), (_RATE, question.counts)):
+        if unwanted and not pattern.search(question.text):
+            kept = [column for column in kept if not pattern.search(column[0])] or kept
+    return kept
+
+
 def _is_part(header: str) -> bool:
     return any(part[0] in "QH" for part in periods_in(header)) or bool(
         re.search(r"(?i)\b(?:three|six|nine) months\b|quarter", header)
@@ -164,9 +212,35 @@ def _of_kind(columns: Sequence[Pair], *, percent: bool) -> list[Pair]:
     return [column for column in kept if _WHOLE.search(column[0])] or kept
 
 
+def _of_numbers(columns: Sequence[Pair], question: Request) -> list[Pair]:
+    """Of columns that are told apart by small numbers (`4-year-olds`), those with the question's."""
+    numbers = [{word for word in reading(header).sequence if _SMALL.fullmatch(word)} for header, _ in columns]
+    kept = [each for each, own in zip(columns, numbers, strict=True) if own and own <= question.words.terms]
+    return kept or [*columns]
+
+
+def are_rates(said: Sequence[Pair]) -> bool:
+    """Whether all of these columns are, by their headers."""
+    return len(said) > 1 and all(map(_RATE.search, _headers(said)))
+
+
+def is_restricted(said: Sequence[Pair], question: Request) -> bool:
+    """Whether all of these columns are of less than what is asked for: `Graduate only`."""
+    return len(said) > 1 and all(map(_ONLY.search, _headers(said))) and not _ONLY.search(question.text)
+
+
+def _headers(said: Sequence[Pair]) -> list[str]:
+    return [header for header, _ in said[1:]]
+
+
+def share_said(said: Sequence[Pair], question: Request) -> float:
+    """How much of the best of these columns' headers the question says, 0..1."""
+    return max((_share(header, question) for header, _ in said[1:]), default=0.0)
+
+
 def _share(header: str, question: Request) -> float:
     """How much of a header the question says."""
-    words = [word for word in reading(header).sequence if not word.isdigit()]
+    words = [word for word in reading(header).sequence if not word.isdigit() and word not in _OF_ALL]
     if not words:
         return 0.0
     wanted = question.sayings

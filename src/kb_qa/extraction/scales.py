@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from kb_qa.extraction.rows import Pair
+from kb_qa.extraction.rows import Pair, without_leaders
 
 # A line of the ledger: `F12 | p.8 | Revenue | 2024 | 4,132 | USD 10^6`.
 _POWER = re.compile(r"10\^(\d{1,2})$")
@@ -34,7 +34,7 @@ def stated(said: Sequence[Pair], scales: Scales, *, chinese: bool) -> list[Pair]
     """The pairs, each figure with its power of ten in words: `27.0 million`."""
     if not said:
         return []
-    label = _plain(said[0][1].rpartition(" / ")[2][:80])
+    label = _label(said)
     pairs = [said[0]]
     for header, cell in said[1:]:
         power, currency = scales.get((label, _plain(cell)), (0, ""))
@@ -43,5 +43,16 @@ def stated(said: Sequence[Pair], scales: Scales, *, chinese: bool) -> list[Pair]
     return pairs
 
 
+def counts_all(said: Sequence[Pair], scales: Scales) -> bool:
+    """Whether one power of ten counts all the figures of a row, by all that is known of them."""
+    label = _label(said)
+    known = {scales[label, _plain(cell)] for _, cell in said[1:] if (label, _plain(cell)) in scales}
+    return len({power for power, _ in known}) < 2
+
+
+def _label(said: Sequence[Pair]) -> str:
+    return _plain(said[0][1].rpartition(" / ")[2][:80]) if said else ""
+
+
 def _plain(text: str) -> str:
-    return re.sub(r"\s", "", text)
+    return re.sub(r"\s", "", without_leaders(text))

@@ -8,20 +8,21 @@ import re
 ASKING = frozenset(
     "mani much percentag percent proport pleas tell give list show find name number amount accord mention state total"
     " return after befor dure within per each soon came come valu report period respect year quarter month announc"
-    " outlin ani new compani far long old often fast big becaus due"
+    " outlin ani new compani far long old often fast big becaus due make made say said"
     " 请问 告诉 介绍 说明 列出 根据 一下 数量 金额 分别 各 比例 百分比 多 大 是 有 钱 年 月 季度"
     " 多久 多长 最长 久 长 几天 天 时候 开始".split()
 )
 # Units, abbreviations, explanations: what a question puts in brackets may be said, and need not.
 BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
 WANTS_DATE = re.compile(r"(?ai)\bwhen\b|\bwhat (?:date|day|year)\b|何时|什么时候|哪一?[天年]|日期|几[号月]")
-WANTS_PERCENT = re.compile(r"(?ai)percent|%|\b(?:rate|ratio|share|margin)\b|比例|占比|百分|率")
+WANTS_PERCENT = re.compile(r"(?ai)percent|%|\b(?:rate|ratio|share|margin|proportion)\b|比例|占比|百分|率")
 WANTS_FIGURE = re.compile(
     r"(?ai)\bhow (?:many|much|long|often|far|large|big|old)\b|\b(?:number|amount|total|value"
     r"|price|cost|salary|quantity|maximum|minimum|average|spending)\b|\bhow soon\b"
     r"|\bwhat (?:is|are|was|were)\b.*\b(?:revenues?|sales|income|profits?|expenses?|earnings|assets|liabilities"
     r"|debts?|equity|cash|dividends?|tax(?:es)?|limit|allowance|fee|budget|margins?|charges?|headcount|period"
-    r"|deadline|expenditures?)\b"
+    r"|deadline|expenditures?|costs|prices|salaries)\b"
+    r"|\bwhat (?:was|were)\b.*\b(?:loans|deposits|borrowings|receivables|inventor(?:y|ies)|investments)\b"
     r"|多少|几|多久|多长|多大|金额|总额|数量|上限|下限|标准|利润是|收入是"
 )
 # Money, and not what is counted in days, people or pieces: then the question itself says so.
@@ -54,8 +55,9 @@ GROWTH = re.compile(
 )
 GROWTH_WORDS = frozenset(
     "grow grown grew growth increas rise risen declin fall drop decreas chang rate fast strong yoy"
-    " 同比 环比 增长 增加 下降 减少 上升 增长率 增速 增幅 比".split()
+    " 同比 环比 增长 增加 下降 减少 上升 增长率 增速 增幅 比 上年 上期 去年 同期".split()
 )
+WHO_DID = re.compile(r"(?ai)^\s*who (?!(?:is|are|was|were|has|have|had|did|does|do|will|can)\b)(?P<act>[a-z]+)\b")
 EXPLAINS = re.compile(
     r"(?ai)^\s*(?:why\b|how (?:is|are|was|were|do|does|did)\b|what (?:does|do|did|caused|impacted|affected)\b"
     r"|(?:what|where)\b.*\b(?:reasons?|defined|consist|included?|meant|mean|determined|calculated|classified"
@@ -93,6 +95,7 @@ _BOUND_BEFORE = re.compile(
     r"(?ai)(?:\b(?:after|beyond|above|over|more than|at least|exceed(?:s|ed|ing)?|under|below|less than|fewer than)"
     r"|满|超过|高于|多于|不足|低于|少于)\s*$"
 )
+_AGE = re.compile(r"(?ai)[-\s]*(?:(?:of age|and|or)\s+)?(?:olds?|older|younger|age|over)\b")
 _BOUND_AFTER = re.compile(r"(?ai)\s*(?:or|and) (?:more|less|above|below|over)\b|\s*及?以[上下]")
 LEGAL_FORM = re.compile(
     r"(?ai)\b(?:inc|incorporated|ltd|limited|corp|corporation|plc|llc|llp|lp|gmbh|ag|nv|sa|holdings?|bancorp"
@@ -117,6 +120,11 @@ DOCUMENT_KIND = re.compile(
 def is_bound(text: str, start: int, end: int) -> bool:
     """Whether the quantity at `[start, end)` bounds what is asked: `after five years`, 满五年, 10年以上."""
     return _BOUND_BEFORE.search(text[:start]) is not None or _BOUND_AFTER.match(text[end:]) is not None
+
+
+def is_age(text: str, start: int, end: int) -> bool:
+    """Whether the duration at `[start, end)` is an age, which is printed in many ways: `80 years and older`."""
+    return "old" in text[start:end] or _AGE.match(text[end:]) is not None
 
 
 def narrowed(question: str) -> str:

@@ -11,7 +11,7 @@ from kb_qa.extraction.growth import computed_growth
 from kb_qa.extraction.relevance import is_about, is_on_page_about, strong, under_the_conditions
 from kb_qa.extraction.request import Request, request_of
 from kb_qa.extraction.rows import names_asked, said_row
-from kb_qa.extraction.scales import scales_of, stated
+from kb_qa.extraction.scales import counts_all, scales_of, stated
 from kb_qa.extraction.wording import ONE_NAME, narrowed
 from kb_qa.guardrails.languages import language_of
 
@@ -85,13 +85,16 @@ class ExtractiveModel:
 def spoken(candidate: Candidate, question: Question, context: Context) -> str:
     """The block as the answer says it: prose verbatim; a table row as `header：cell` pairs, every piece as printed.
 
-    Where the question names one column, only the row's first pair, that column's and the unit line are said.
+    Where the question names one column, only the row's first pair, that column's and the unit line are said; the unit
+    line stands for none where it counts only some of the figures.
     """
     if not candidate.pairs:
         return " ".join(candidate.block.text.split())
     chinese = question.language == "zh"
-    said = candidate.said if candidate.unit else stated(candidate.said, scales_of(context.figures), chinese=chinese)
-    return said_row(said, candidate.unit, chinese=chinese)
+    scales = scales_of(context.figures)
+    unit = candidate.unit if counts_all(candidate.said, scales) else ""
+    said = candidate.said if unit else stated(candidate.said, scales, chinese=chinese)
+    return said_row(said, unit, chinese=chinese)
 
 
 def _growth(candidate: Candidate, question: Question) -> str:
