@@ -248,5 +248,6 @@ def _share(header: str, question: Request) -> float:
     return sum(word in wanted or word in named & wanted for word in words) / len(words)
 
 
+@lru_cache(maxsize=4096)
 def _names_of(header: str) -> frozenset[str]:
     return frozenset(notion.said for notion in notions_of(header))

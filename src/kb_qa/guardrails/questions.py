@@ -30,14 +30,7 @@ class Anchor:
 
     def is_named_by(self, text: str) -> bool:
         """Whether `text` names it: codes and names as whole words, letter case aside; a period also by a finer one."""
-        plain = normalise(text).text
-        if self.kind == "period":
-            wanted = [each for each in lex(self.text, locale="en") if _is_period(each)]
-            facts = _lexed(plain)
-            return all(is_named(each, facts) for each in wanted)
-        if self.kind == "code":
-            return is_printed(self.text, plain)
-        return _names(plain.lower(), self)
+        return _is_named_by(self, text)
 
 
 _OPTIONAL_WORDS = frozenset(
@@ -129,6 +122,18 @@ def anchors(question: str) -> tuple[Anchor, ...]:
 def missing_anchors(question: str, texts: Sequence[str]) -> tuple[Anchor, ...]:
     """The anchors that none of `texts` names: one text per material, its labels, section and document name in it."""
     return tuple(anchor for anchor in anchors(question) if not any(anchor.is_named_by(text) for text in texts))
+
+
+@lru_cache(maxsize=2048)  # each passage is looked at many times for one answer
+def _is_named_by(anchor: Anchor, text: str) -> bool:
+    plain = normalise(text).text
+    if anchor.kind == "period":
+        wanted = [each for each in lex(anchor.text, locale="en") if _is_period(each)]
+        facts = _lexed(plain)
+        return all(is_named(each, facts) for each in wanted)
+    if anchor.kind == "code":
+        return is_printed(anchor.text, plain)
+    return _names(plain.lower(), anchor)
 
 
 @lru_cache(maxsize=1024)
