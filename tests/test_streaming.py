@@ -395,6 +395,11 @@ def test_e7_compression_never_holds_a_stream_back() -> None:
     library = ScriptedLibrary(answers={ANSWER: [*plain_answer("long " * 1000)]})
     with served(ScriptedKnowledgeBase([start, rest[1], 0.8, *rest[2:]], library=library)) as base:
         accepting = {"Accept-Encoding": "gzip, deflate, br"}
+        stored = httpx.get(f"{base}/v1/answers/{ANSWER}", headers=accepting)
+        assert stored.headers["content-encoding"] == "gzip"
+        assert stored.json()["text"] == "long " * 1000
+        replay = httpx.get(f"{base}/v1/answers/{ANSWER}/events", headers=accepting)
+        assert "content-encoding" not in replay.headers
         with httpx.stream("POST", f"{base}/v1/ask", json={"question": "?"}, headers=accepting) as response:
             began = time.monotonic()
             received, pieces = b"", response.iter_raw()
@@ -403,11 +408,6 @@ def test_e7_compression_never_holds_a_stream_back() -> None:
             assert time.monotonic() - began < 0.5
             assert b"event: end" not in received
             assert "content-encoding" not in response.headers
-        stored = httpx.get(f"{base}/v1/answers/{ANSWER}", headers=accepting)
-        assert stored.headers["content-encoding"] == "gzip"
-        assert stored.json()["text"] == "long " * 1000
-        replay = httpx.get(f"{base}/v1/answers/{ANSWER}/events", headers=accepting)
-        assert "content-encoding" not in replay.headers
 
 
 def test_a_silent_stream_is_kept_alive_by_comments() -> None:

@@ -8,7 +8,7 @@ import re
 ASKING = frozenset(
     "mani much percentag percent proport pleas tell give list show find name number amount accord mention state total"
     " return after befor dure within per each soon came come valu report period respect year quarter month announc"
-    " outlin ani new compani far long old often fast big becaus due make made say said"
+    " outlin ani new compani far long old often fast big becaus make made say said"
     " 请问 告诉 介绍 说明 列出 根据 一下 数量 金额 分别 各 比例 百分比 多 大 是 有 钱 年 月 季度"
     " 多久 多长 最长 久 长 几天 天 时候 开始".split()
 )
