@@ -73,7 +73,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.chdir(tmp_path)  # where a parser links its language model
     kb = tmp_path / "kb"
     with Ledger.open(kb, create=True) as ledger, DirectoryLock(kb, "index").acquire("http://127.0.0.1:1"):
         yield Bench(Settings(kb=kb), ledger)
