@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from kb_qa.answers import Context, Material
 from kb_qa.elements import Block, Chunk
@@ -31,7 +32,7 @@ from kb_qa.terms import inverse_frequency, terms
 
 _NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum", "ordinal"}
 _AMOUNTS: frozenset[Kind] = frozenset({"money", "number", "measure", "count"})
-_SHARE_SAID = re.compile(r"(?ai)%|percent|\b(?:ratio|rate|margin|share|proportion)\b|率|比例|占比")
+_SHARE_SAID = re.compile(r"(?ai)%|percent|\b(?:ratio|rate|margin|share|proportion|yield)\b|\breturn on\b|率|比例|占比")
 _SENTENCE = re.compile(r"[.。]\s*$")
 _SCALED = re.compile(r"(?ai)thousand|million|billion|'000|[万亿千]")
 _BROKEN = re.compile(r"(?a)\d\.\d")
@@ -53,6 +54,7 @@ _MANY_COLUMNS, _MOST_COLUMNS = -0.1, 4
 _COLUMN_BONUS = 0.15  # where the question says all of a column's header
 _RESTRICTED = -0.1  # of those alone who did only that
 _SAYS_ALL = 0.1  # a sentence, without its headings
+_TOGETHER = 0.04  # words of the question side by side, as it says them
 _PLACE_BONUS = 0.3  # in the table that the question names
 _NO_HEADERS = -0.1  # nothing says which column is which
 _EXPLAINED = -0.3  # a row explains nothing
@@ -116,10 +118,11 @@ def candidates(question: Request, context: Context) -> list[Candidate]:
     wanted = _wanted(question, places)
     printed = [body for (at, _), body in zip(places, bodies, strict=True) if not is_described(at)]
     weights = _weights(wanted, printed)
+    named = {document: _named_by(names, question, wanted) for document, names in context.called.items()}
     found = [
         candidate
         for (material, index), body in zip(places, bodies, strict=True)
-        if (candidate := _candidate(question, material, index, body, weights)) is not None
+        if (candidate := _candidate(question, material, index, body, weights, named)) is not None
     ]
     found.sort(key=lambda each: (each.material.number, each.index))
     if not question.periods:  # of sentences that say it equally well, the latest
@@ -160,6 +163,13 @@ def _wanted(question: Request, places: Sequence[tuple[Material, int]]) -> tuple[
     return tuple(dict.fromkeys((*question.topic, *(Notion(term, ((term,),)) for term in named))))
 
 
+def _named_by(names: Sequence[str], question: Request, wanted: Iterable[Notion]) -> frozenset[Notion]:
+    """The words of the question's names by which a document is called: all that it says, it says of that."""
+    said = [anchor for anchor in question.of_kind("name") if any(map(anchor.is_named_by, names))]
+    words = frozenset(word for anchor in said for word in terms(anchor.text))
+    return frozenset(notion for notion in wanted if notion.said in words and notion.said in question.labels)
+
+
 def _weights(wanted: Iterable[Notion], bodies: Sequence[Reading]) -> Mapping[Notion, float]:
     """Inverse document frequency over the context's blocks, as in BM25; what no block names counts as rare.
 
@@ -176,7 +186,12 @@ def _weights(wanted: Iterable[Notion], bodies: Sequence[Reading]) -> Mapping[Not
 
 
 def _candidate(
-    question: Request, material: Material, index: int, body: Reading, weights: Mapping[Notion, float]
+    question: Request,
+    material: Material,
+    index: int,
+    body: Reading,
+    weights: Mapping[Notion, float],
+    named: Mapping[str, frozenset[Notion]],
 ) -> Candidate | None:
     block = material.chunk.blocks[index]
     if material.chunk.element_type == "image" and figures_in(block) > (not is_described(material)):
@@ -192,6 +207,8 @@ def _candidate(
     around = reading(f"{heading_of(material)}\n{_meant_by_pronoun(material, index)}")
     own = frozenset(notion for notion in weights if notion.name_in(body) is not None)
     above = frozenset(notion for notion in weights if notion not in own and notion.name_in(around) is not None)
+    if not pairs:
+        above |= named.get(material.chunk.document_id, frozenset()) - own
     whole = sum(weights.values())
     held = sum(weights[each] for each in own) + HEADING_SHARE * sum(weights[each] for each in above)
     coverage = held / whole if whole else 1.0 if question.anchors else 0.0
@@ -203,7 +220,7 @@ def _candidate(
     score = coverage + fit + _RANK_BONUS / material.number
     score += _ROW_HEADER_BONUS if row_header else 0.0
     score += _SAYS_ALL if not pairs and own.issuperset(question.topic) else 0.0
-    score += _row_code_bonus(question, pairs)
+    score += _row_code_bonus(question, pairs) + _TOGETHER * _said_together(question, body)
     score += _EXPLAINED if pairs and question.explains and not question.wants_figure else 0.0
     score += _NAME_BONUS if _names_itself(question, block) or _says_who(question, own, block) else 0.0
     score += _LITERAL_BONUS * sum(notion.said in body.plain for notion in own if notion.is_concept)
@@ -224,6 +241,12 @@ def _meant_by_pronoun(material: Material, index: int) -> str:
     block, before = blocks[index], blocks[index - 1] if index else None
     is_prose = material.chunk.element_type == "text" and before is not None and before.element_id == block.element_id
     return before.text if is_prose and before is not None and _PRONOUN.search(block.text) else ""
+
+
+def _said_together(question: Request, body: Reading) -> float:
+    """The share of the question's neighbouring words that are neighbours here as well, 0..1."""
+    asked = {pair for pair in pairwise(question.words.sequence) if not any(map(str.isdecimal, "".join(pair)))}
+    return len(asked.intersection(pairwise(body.sequence))) / len(asked) if asked else 0.0
 
 
 def _is_heading(block: Block, chunk: Chunk, question: Request) -> bool:
@@ -320,6 +343,7 @@ def _fit(question: Request, block: Block, said: Sequence[Pair], around: str) -> 
         cells
         and not question.wants_percent
         and _NEVER_NEGATIVE.search(question.text)
+        and _NEVER_NEGATIVE.search(label_of(said))
         and all(_NEGATIVE.match(cell) for cell in cells)
     ):
         return _NO_FIGURE

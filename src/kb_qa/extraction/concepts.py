@@ -68,6 +68,7 @@ CONCEPTS: tuple[tuple[str, ...], ...] = (
         "cash dividends declared per common share",
         "distributions per share",
         "每股股利",
+        "每股现金股利",
         "每股派息",
         "每股分红",
     ),
@@ -103,6 +104,8 @@ CONCEPTS: tuple[tuple[str, ...], ...] = (
         "资本性支出",
     ),
     ("free cash flow", "fcf", "自由现金流"),
+    ("total revenue", "total revenues", "total net revenue", "total net sales", "总收入", "收入总额", "收入合计"),
+    ("lease liability", "lease liabilities", "租赁负债"),
     ("total assets", "总资产", "资产总额", "资产总计", "资产合计"),
     ("total liabilities", "总负债", "负债总额", "负债合计", "负债总计"),
     (

@@ -24,6 +24,13 @@ _PLURAL_ALONE: dict[tuple[str, ...], re.Pattern[str]] = {
     ("sale",): re.compile(r"(?a)\bsales\b"),
     ("earn",): re.compile(r"(?a)\bearnings\b"),
 }
+# Past forms that no stemmer leads back to the verb.
+_IRREGULAR = {
+    "paid": "pay", "sold": "sell", "bought": "buy", "spent": "spend", "held": "hold", "grew": "grow", "grown": "grow",
+    "rose": "rise", "risen": "rise", "fell": "fall", "fallen": "fall", "lent": "lend", "gave": "give", "given": "give",
+    "took": "take", "taken": "take", "began": "begin", "begun": "begin", "won": "win", "wrote": "write",
+    "written": "write", "chose": "choos", "chosen": "choos", "met": "meet", "drew": "draw", "drawn": "draw",
+}  # fmt: skip
 # So many other words may stand between the words of a name.
 _BETWEEN = 3
 # What a label says besides the name of the thing without saying another thing.
@@ -51,13 +58,14 @@ _NOTHING = Reading("", (), frozenset())
 @dataclass(frozen=True, slots=True)
 class Notion:
     """One thing by its names: Latin ones as index terms, Chinese ones as they are written. `size`: words it was asked
-    by.
+    by; `is_singular`: not by a plural that says another thing than its stem.
     """
 
     said: str
     latin: tuple[tuple[str, ...], ...] = ()
     chinese: tuple[str, ...] = ()
     size: int = 1
+    is_singular: bool = False
 
     @property
     def is_concept(self) -> bool:
@@ -65,7 +73,7 @@ class Notion:
 
     def name_in(self, text: Reading) -> frozenset[str] | None:
         """The words of the longest of its names that `text` holds close together; None where it holds none."""
-        held = (form for form in self.latin if _holds(text, form) and _is_meant(form, text.plain))
+        held = (form for form in self.latin if _holds(text, form) and (self.is_singular or _is_meant(form, text.plain)))
         found = max(held, key=len, default=None)
         written = max((form for form in self.chinese if _is_written(form, text.plain)), key=len, default=None)
         if found is None and written is None:
@@ -102,7 +110,7 @@ def notions_of(text: str, *, without: Collection[str] = ()) -> tuple[Notion, ...
             found[_of_concept(known[1], " ".join(known[0]), len(known[0]))] = None
         elif sequence[position] not in without:
             word = sequence[position]
-            found[Notion(word, ((word,),))] = None
+            found[Notion(word, ((word,),), is_singular=not _is_meant((word,), plain))] = None
         position += len(known[0]) if known is not None else 1
     return tuple(found)
 
@@ -131,7 +139,8 @@ def excess(label: str, notions: Iterable[Notion], asked: Reading | None = None) 
 
 
 def _words(plain: str) -> list[str]:
-    return [term for term in terms(_JOINED.sub(" ", plain)) if len(term) > 1 or not term.isascii() or term.isdigit()]
+    found = (_IRREGULAR.get(term, term) for term in terms(_JOINED.sub(" ", plain)))
+    return [term for term in found if len(term) > 1 or not term.isascii() or term.isdigit()]
 
 
 def _holds(text: Reading, form: Sequence[str]) -> bool:

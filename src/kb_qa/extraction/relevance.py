@@ -14,8 +14,9 @@ from kb_qa.extraction.currencies import is_in
 from kb_qa.extraction.events import event_of, is_own, is_said_to_happen, tells
 from kb_qa.extraction.months import months_in
 from kb_qa.extraction.notions import reading
+from kb_qa.extraction.parts import is_of_a_part
 from kb_qa.extraction.request import Request
-from kb_qa.extraction.rows import is_of_the_period, pairs_of, periods_in, year_of
+from kb_qa.extraction.rows import is_of_the_period, is_year_end, pairs_of, periods_in, year_of
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.quantities import PERIOD_KINDS
 from kb_qa.guardrails.questions import Anchor
@@ -25,11 +26,6 @@ from kb_qa.guardrails.questions import Anchor
 COVERAGE = 0.6
 FIGURE_COVERAGE = 0.66
 SAME_MATTER = 0.3
-_PART = re.compile(
-    r"(?ai)\b(?:parent[- ]company|parent only|registrant only"
-    r"|condensed (?:financial information of|statements?|balance sheets?)|segments?|pro forma)\b"
-    r"|母公司(?!所有者|股东|的)|分部"
-)
 _REPORTED = re.compile(r"(?ai)\b(?:ended|as of|as at|at) [^|\n]{0,30}?\b((?:19|20)\d\d)\b")
 _THAN = r"(?:\b(?:than|unlike|versus|compared (?:to|with))\s+(?:(?:that|those) of )?(?:the )?|比|高于|低于|不同于)"
 _SENTENCE = 8  # words of a cell that says a sentence
@@ -43,8 +39,6 @@ _DONE = re.compile(r"(?ai)\b[a-z]+ed\b")
 _NAME = 10  # words of the longest
 _A_PAIR = 2  # of two things that are asked about together, one alone is another matter
 _TOLD = 2  # so often a year is named where the document reports of it
-# A row that only the statements of a parent alone have.
-_PARENTS_ROW = re.compile(r"(?ai)\bundistributed (?:net )?(?:income|earnings)(?: \(?loss\)?)? of subsidiar")
 
 
 def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
@@ -64,12 +58,28 @@ def strong(candidate: Candidate, wanted: Request, context: Context) -> bool:
         return False
     if _is_of_another_time(candidate, wanted) or _is_outdated(candidate, wanted, context):
         return False
-    if _is_of_a_part(candidate, wanted, context) or _is_of_another_table(candidate, wanted, context):
+    if is_of_a_part(candidate, wanted, context) or _is_of_another_table(candidate, wanted, context):
         return False
     if wanted.wants_figure and candidate.pairs and not (_agrees(candidate, wanted) and _tells_apart(candidate)):
         return False
     least = FIGURE_COVERAGE if wanted.wants_figure else COVERAGE
     return candidate.strength >= least
+
+
+def is_outdone(candidate: Candidate, wanted: Request, others: Sequence[Candidate]) -> bool:
+    """Whether another row of its table names all that this one does of what is asked for, and more: of `depreciation of
+    vehicles`, their cost is none.
+    """
+    if not candidate.pairs or not wanted.wants_figure:
+        return False
+    topic = frozenset(wanted.topic)
+    named = reading(" ".join(anchor.text for anchor in wanted.of_kind("name"))).terms
+    asked = frozenset(notion for notion in candidate.own if notion in wanted.topic or notion.said in named)
+    table = candidate.block.element_id
+    return any(
+        other.pairs and other.block.element_id == table and other.own >= asked and other.own & topic > asked & topic
+        for other in others
+    )
 
 
 def under_the_conditions(found: Sequence[Candidate], wanted: Request) -> Sequence[Candidate]:
@@ -84,7 +94,8 @@ def under_the_conditions(found: Sequence[Candidate], wanted: Request) -> Sequenc
 
 def _states(candidate: Candidate, wanted: Request) -> bool:
     """Whether it states all the question's quantities, and says another figure where one is asked for."""
-    said = [(each.kind, each.value, each.unit) for each in lex(said_of(candidate.block)) if each.role == "figure"]
+    text = candidate.text if candidate.pairs else said_of(candidate.block)  # `4.875% Notes` stands above their prices
+    said = [(each.kind, each.value, each.unit) for each in lex(text) if each.role == "figure"]
     asked = [(each.kind, each.value, each.unit) for each in wanted.conditions]
     is_more = not wanted.wants_figure or len(said) > len(asked)
     return is_more and candidate.coverage >= SAME_MATTER and all(each in said for each in asked)
@@ -207,19 +218,6 @@ def _is_of_another_time(candidate: Candidate, wanted: Request) -> bool:
     return not any(anchor.is_named_by(candidate.block.text) for anchor in wanted.periods)
 
 
-def _is_of_a_part(candidate: Candidate, wanted: Request, context: Context) -> bool:
-    """Whether the figures are those of the parent alone or of a segment, and the question names neither."""
-    around = _PART.search(heading_of(candidate.material))
-    if around is not None and around[0].lower().split()[0] not in wanted.text.lower():
-        return True
-    elements = {block.element_id for block in candidate.material.chunk.blocks}
-    return bool(candidate.pairs) and any(
-        block.element_id in elements and _PARENTS_ROW.search(block.text)
-        for material in context.materials
-        for block in material.chunk.blocks
-    )
-
-
 def _is_of_another_table(candidate: Candidate, wanted: Request, context: Context) -> bool:
     """Whether only the outermost heading above a row's table names what is asked for, and the caption of another table
     there does.
@@ -263,7 +261,21 @@ def _names_all(candidate: Candidate, asked: Sequence[Anchor], context: Context, 
     if not names:
         return True
     said = [anchor for anchor in names if _is_named(anchor, candidate, context, question)]
+    others = [anchor for anchor in names if not _is_called(anchor, candidate, context)]
+    if 0 < len(others) < len(names) and not any(_is_told_beside(anchor, candidate) for anchor in others):
+        return False  # `Epson's revenue from China`: not all of Epson's
     return any(_is_told_of(anchor, candidate, context, question) for anchor in said)
+
+
+def _is_called(anchor: Anchor, candidate: Candidate, context: Context) -> bool:
+    chunk = candidate.material.chunk
+    return any(anchor.is_named_by(text) for text in (chunk.source, *context.called.get(chunk.document_id, ())))
+
+
+def _is_told_beside(anchor: Anchor, candidate: Candidate) -> bool:
+    """Whether a row or its headings name it, or the passage of a sentence."""
+    passage = "" if candidate.pairs else candidate.material.chunk.text
+    return anchor.is_named_by(f"{candidate.text}\n{passage}")
 
 
 def _is_told_of(anchor: Anchor, candidate: Candidate, context: Context, question: Question) -> bool:
@@ -278,13 +290,17 @@ def _is_told_of(anchor: Anchor, candidate: Candidate, context: Context, question
 
 
 def _is_of_its_time(candidate: Candidate, periods: Sequence[Anchor], context: Context) -> bool:
-    """Whether the column is of the period of the whole report, which is the one asked for; or a sentence without a
-    year of its own stands in a passage that tells of that year alone.
+    """Whether the column is of the period of the whole report, which is the one asked for, or of the year that ends at
+    the day asked for, by what the document tells; or a sentence without a year of its own stands in a passage that
+    tells of that year alone.
     """
     chunk = candidate.material.chunk
     if candidate.pairs:
         called = context.called.get(chunk.document_id, ())
-        return is_of_the_period(candidate.pairs) and any(each.is_named_by(name) for each in periods for name in called)
+        if is_of_the_period(candidate.pairs) and any(each.is_named_by(name) for each in periods for name in called):
+            return True
+        ends = [each for each in periods if any(is_year_end(header, each.text) for header, _ in candidate.said[1:])]
+        return any(_is_told(each, chunk.document_id, context) for each in ends)
     text = "\n".join(block.text for block in chunk.blocks)
     years = {part for part in periods_in(text) if part[0] == "y"}
     return (
@@ -292,6 +308,13 @@ def _is_of_its_time(candidate: Candidate, periods: Sequence[Anchor], context: Co
         and years == {f"y{year_of(each.text)}" for each in periods}
         and any(each.is_named_by(text) for each in periods)
     )
+
+
+def _is_told(period: Anchor, document_id: str, context: Context) -> bool:
+    texts = (
+        f"{heading_of(each)}\n{each.chunk.text}" for each in context.materials if each.chunk.document_id == document_id
+    )
+    return any(map(period.is_named_by, texts))
 
 
 def _is_of_kind(candidate: Candidate, wanted: Request, context: Context) -> bool:

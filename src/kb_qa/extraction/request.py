@@ -158,7 +158,7 @@ def _may_label(anchor: Anchor) -> bool:
 
 def _topic_text(said: str, found: Sequence[Anchor]) -> str:
     """The question without frames, units in brackets, and what it names."""
-    text = CURRENCY.sub(" ", wording.BRACKETED.sub(" ", said)) or said
+    text = wording.LEAD.sub("", CURRENCY.sub(" ", wording.BRACKETED.sub(" ", said)) or said)
     for anchor in found:
         if anchor.kind in {"name", "code", "period"}:
             text = re.sub(rf"(?i){re.escape(anchor.text)}(?:'s|’s)?", " ", text)

@@ -35,8 +35,15 @@ _CURRENT = re.compile(
 _ONLY = re.compile(r"(?ai)\b(?:only|alone)\b")
 _SMALL = re.compile(r"(?a)\d{1,2}")
 _OF_ALL = frozenset({"all"})  # says nothing of which
-# Dots that lead the eye from a label to its figures.
-_LEADERS = re.compile(r"(?:\s*[.…·]){2,}(?=\s*(?:/|$))")
+_WORDS_ALONE = re.compile(r"(?=.*[^\W\d_]{5})\D+")  # `Straight-line`, and not `n/a`
+_LONG_UNIT = 60
+_SCALE_WORDS = (
+    r"\b(?:in|expressed in) (?:(?:thousands|millions|billions)(?: of (?:(?-i:[A-Z][A-Za-z.]*) ){0,2}[A-Za-z]+)?"
+    r"|(?:(?-i:[A-Z][A-Za-z.]*) ){0,2}[A-Za-z]+ (?:thousands|millions|billions))\b"
+)
+_STATES_UNIT = re.compile(rf"(?ai)(?:(?<![^(,.;:])[^(),.;:]{{0,40}}?)?{_SCALE_WORDS}")
+# Dots that lead the eye from a label to its figures, and the marks of several footnotes: `Loans (2)(3)`.
+_LEADERS = re.compile(r"(?:\s*[.…·]){2,}(?=\s*(?:/|$))|(?a:\s*\(\d{1,2}\)){2,}(?=\s*(?:/|：|$))")
 
 
 def pairs_of(block: Block, unit: str = "") -> tuple[Pair, ...]:
@@ -84,6 +91,8 @@ def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | No
         return pairs
     columns = [column for column in columns if not averaged or _AVERAGE.search(column[0])]
     columns = _of_kinds_asked(_of_period(_of_ordinal(columns, question), question), question)
+    if question.counts and not question.wants_date:
+        columns = [each for each in columns if not _WORDS_ALONE.fullmatch(each[1])] or columns
     shares = [_share(header, question) for header, _ in columns]
     best = max(shares, default=0.0)
     if best and len(question.periods) < 2:
@@ -106,8 +115,15 @@ def said_row(said: Sequence[Pair], unit: str, *, chinese: bool) -> str:
     label = said[0][1] if said else ""
     if not unit or all(_UNSCALED.search(f"{header} {cell}") for header, cell in said[1:]) or _PER_SHARE.search(label):
         return row
+    unit = _short(unit)
     bracketed = unit[0] in "(（"
     return f"{row} {unit}" if bracketed else f"{row}（{unit}）" if chinese else f"{row} ({unit})"
+
+
+def _short(unit: str) -> str:
+    """Of a sentence that says the unit among other things, the words that do."""
+    stating = _STATES_UNIT.search(unit) if len(unit) > _LONG_UNIT else None
+    return stating[0].strip() if stating else unit
 
 
 @lru_cache(maxsize=8192)
@@ -130,10 +146,10 @@ def _is_of_period(columns: Sequence[Pair], question: Request) -> bool:
 
 
 def _names_period(header: str, question: Request) -> bool:
-    return any(anchor.is_named_by(header) or _is_year_end(header, anchor.text) for anchor in question.periods)
+    return any(anchor.is_named_by(header) or is_year_end(header, anchor.text) for anchor in question.periods)
 
 
-def _is_year_end(header: str, asked: str) -> bool:
+def is_year_end(header: str, asked: str) -> bool:
     """A column `2019` where `October 31, 2019` is asked for; none of a quarter."""
     year = year_of(header)
     parts = periods_in(header) | periods_in(asked)

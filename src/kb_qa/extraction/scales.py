@@ -12,6 +12,8 @@ from kb_qa.extraction.rows import Pair, without_leaders
 _POWER = re.compile(r"10\^(\d{1,2})$")
 _ENGLISH = {3: " thousand", 6: " million", 9: " billion"}
 _CHINESE = {3: "千", 4: "万", 6: "百万", 8: "亿"}
+# A thousand is said of something in Chinese.
+_CURRENCIES = {"CNY": "元", "USD": "美元", "EUR": "欧元", "GBP": "英镑", "HKD": "港元", "JPY": "日元"}
 
 Scales = Mapping[tuple[str, str], tuple[int, str]]
 
@@ -38,9 +40,13 @@ def stated(said: Sequence[Pair], scales: Scales, *, chinese: bool) -> list[Pair]
     pairs = [said[0]]
     for header, cell in said[1:]:
         power, currency = scales.get((label, _plain(cell)), (0, ""))
-        word = (_CHINESE if chinese else _ENGLISH).get(power, "")
-        pairs.append((header, cell + word + ("元" if word and chinese and currency == "CNY" else "")))
+        pairs.append((header, cell + (_in_chinese(power, currency) if chinese else _ENGLISH.get(power, ""))))
     return pairs
+
+
+def _in_chinese(power: int, currency: str) -> str:
+    word, unit = _CHINESE.get(power, ""), _CURRENCIES.get(currency, "")
+    return f"{word}{unit}" if word and (unit or word != "千") else _ENGLISH.get(power, "")
 
 
 def counts_all(said: Sequence[Pair], scales: Scales) -> bool:

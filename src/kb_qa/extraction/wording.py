@@ -14,8 +14,16 @@ ASKING = frozenset(
 )
 # Units, abbreviations, explanations: what a question puts in brackets may be said, and need not.
 BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
+# What is no part of the matter: `over how many years`, `in the year ended March 31`.
+LEAD = re.compile(
+    r"(?ai)^\s*(?:over|by|in|for|at|to|from|within|after|on|under|up to) (?=(?:how|what|which)\b)"
+    r"|\b(?:for|in|during|of) (?:the |its )?(?:(?:fiscal|financial) )?(?:year|quarter|period|months) (?:that )?"
+    r"(?:ended|ending|ends)\b"
+)
 WANTS_DATE = re.compile(r"(?ai)\bwhen\b|\bwhat (?:date|day|year)\b|何时|什么时候|哪一?[天年]|日期|几[号月]")
-WANTS_PERCENT = re.compile(r"(?ai)percent|%|\b(?:rate|ratio|share|margin|proportion)\b|比例|占比|百分|率")
+WANTS_PERCENT = re.compile(
+    r"(?ai)percent|%|\b(?:rate|ratio|share|margin|proportion|yield)\b|\breturn on\b|比例|占比|百分|率"
+)
 WANTS_FIGURE = re.compile(
     r"(?ai)\bhow (?:many|much|long|often|far|large|big|old)\b|\b(?:number|amount|total|value"
     r"|price|cost|salary|quantity|maximum|minimum|average|spending)\b|\bhow soon\b"
@@ -68,7 +76,7 @@ WHICH_PERIOD = re.compile(
 )
 # What is to be computed of several figures, the most special first.
 ARITHMETIC = (
-    ("average", re.compile(r"(?ai)\baverage\b|平均")),
+    ("average", re.compile(r"(?ai)(?<!\bon )(?<!\bweighted[ -])\baverage\b|平均")),
     (
         "relative",
         re.compile(

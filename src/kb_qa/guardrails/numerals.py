@@ -64,7 +64,10 @@ _FRONTS = CURRENCY_LAST | frozenset("-+( \u00a0负")
 _SPACED = re.compile(rf"[ '{GROUP_SPACE}]")
 _WORD_CHARACTERS = frozenset(f"{ascii_letters}{ascii_digits}_")
 _CELL_OPEN = re.compile(r"(?:\A|[|\n：:])[ \t]{0,8}$")
-_CELL_CLOSE = re.compile(r"[ \t]*(?:[|\n]|$)")
+# As a row is said, another column or the unit line (blanked or not) follows: `A: (5.75); B: (3.2) (in thousands)`.
+_CELL_CLOSE = re.compile(
+    r"[ \t]*(?:[|\n;；]|$|，(?!\d)|[(（][^()（）]{0,40}(?:thousand|million|billion|[千万亿]|\0))", re.I
+)
 _WORD_MINUS = re.compile(r"(?ai)(?:负|minus |negative )$")
 
 

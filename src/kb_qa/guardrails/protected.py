@@ -79,6 +79,9 @@ _LABELS = re.compile(
 _SCALE_HEADS = re.compile(
     r"(?ai)(?:RMB|US\$|HK\$|\$|£|€|¥|人民币)?'000s?|(?:US|HK)?[$£€¥] ?000(?:'?s)?(?![\d.,])"
     r"|\bin (?:thousands|millions|billions|trillions)\b"
+    # a column's header, as a row is said: `Lease liabilities; Millions of yen / 2022: 27,117`
+    r"|(?:^|(?<=[;|/] )|(?<=[(（；，]))(?-i:[TMB])(?:housands|illions) of (?:(?:U\.?S\.?|[A-Z][a-z]+) )?"
+    r"(?:dollars|yen|euros?|pounds|yuan|RMB|won|francs|rupees)(?= /|[:：|)）]| \|)"
 )
 _VERSIONS = re.compile(
     r"(?ai)(?<![\w.,])\d{1,5}(?:\.\d{1,5}){2,5}(?![\d,%]|\.\d)|(?<![A-Za-z])(?:v|ver\.?"

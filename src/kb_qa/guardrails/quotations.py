@@ -10,6 +10,7 @@ from kb_qa.elements import Block
 _CELLS, _HEADER = " | ", "："
 _COLONS = (":", "：")
 _BETWEEN = "；;，,|"
+_SCALE = re.compile(r"(?i)in(?:[a-z$€£¥]*)?(?:thousands|millions|billions)")  # what a longer line says the unit with
 
 
 def is_quotation(text: str, block: Block) -> bool:
@@ -44,7 +45,8 @@ def is_row_quotation(text: str, block: Block, around: str = "") -> tuple[bool, b
         elif not number:
             return False, False  # a cell without its row
     rest = said[position:].strip("()（）")
-    return position > 0 and (not rest or rest in lines), bool(rest)
+    is_unit = rest in lines or (_SCALE.search(rest) is not None and any(rest in line for line in lines))
+    return position > 0 and (not rest or is_unit), bool(rest)
 
 
 def _forms(header: str, cell: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from kb_qa.answers import BlockCitation, Context, ModelEvent, ModelStop, Question, TextDelta
 from kb_qa.extraction.candidates import Candidate, candidates
 from kb_qa.extraction.growth import computed_growth
-from kb_qa.extraction.relevance import is_about, is_on_page_about, strong, under_the_conditions
+from kb_qa.extraction.relevance import is_about, is_on_page_about, is_outdone, strong, under_the_conditions
 from kb_qa.extraction.request import Request, request_of
 from kb_qa.extraction.rows import names_asked, said_row
 from kb_qa.extraction.scales import counts_all, scales_of, stated
@@ -61,6 +61,7 @@ class ExtractiveModel:
         about = [each for each in everything if is_about(each, wanted, context, question)]
         for possible in (about, [each for each in everything if is_on_page_about(each, wanted, context, question)]):
             found = [each for each in possible if strong(each, wanted, context)]
+            found = [each for each in found if not is_outdone(each, wanted, everything)]
             if found:
                 return tuple(_picked(found, wanted))
         return tuple(self._in_another_language(question, wanted, context, about))
@@ -78,6 +79,7 @@ class ExtractiveModel:
         fitting = [
             each for each in about if each.material is top and each.fit >= 0 and top.chunk.element_type != "image"
         ]
+        fitting = [each for each in fitting if len(each.said) != 1]  # a heading in a table
         # Without common words nothing tells the blocks of a material apart: a few can be quoted, many cannot.
         return fitting if len(fitting) <= _MOST_BLOCKS else ()
 
