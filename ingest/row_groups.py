@@ -7,18 +7,24 @@ from dataclasses import dataclass
 
 from ingest.drafts import DraftCell
 from ingest.table_headers import Slots, in_blocks, is_value
+from ingest.table_periods import is_period
 
 INDENTED = 0.35  # of the type size: a label that begins as far to the right of another is set in
 
 
 @dataclass(slots=True)
 class _Group:
-    """An open group: its heading, where and how that is printed, and whether its rows are set in under it."""
+    """An open group: its heading, where and how that is printed, and whether its rows are set in under it.
+
+    A group `is_parted` where a heading right below its own is of the other kind: that, and its siblings, are in it.
+    """
 
     text: str
     indent: float
     style: tuple[bool, bool]
+    is_period: bool
     set_in: bool | None = None  # None until its first row
+    is_parted: bool = False
 
 
 def row_groups(
@@ -27,7 +33,8 @@ def row_groups(
     """For each body row the headings of its groups, outermost first.
 
     A heading is a row in which only the first cell has text. Where the rows below it are set in, the group ends with
-    the first that is not; where they are not, it goes on to the next heading of its kind.
+    the first that is not; where they are not, it goes on to the next heading of its kind. A heading that says nothing
+    but a period is of another kind than one that says something else.
     """
     rows, columns = size
     groups: dict[int, tuple[str, ...]] = {}
@@ -42,7 +49,7 @@ def row_groups(
             _close(opened, slots.get((row, 0)))
             after_heading = False
         else:
-            _close_for(opened, heading, after_heading)
+            _close_for(opened, heading, after_heading=after_heading)
         if opened:
             groups[row] = tuple(group.text for group in opened)
         if heading is not None:
@@ -59,7 +66,7 @@ def _heading(slots: Slots, row: int, columns: int, texts: Mapping[tuple[int, int
     cell = slots[row, 0]
     words = [word for line in cell.lines for word in line.words]
     style = (all(word.bold for word in words), texts[filled[0]].isupper())
-    return _Group(texts[filled[0]], _indent(cell), style)
+    return _Group(texts[filled[0]], _indent(cell), style, is_period(texts[filled[0]]))
 
 
 def _indent(cell: DraftCell) -> float:
@@ -80,13 +87,11 @@ def _close(opened: list[_Group], label: DraftCell | None) -> None:
                 group.set_in = indent >= group.indent + INDENTED
 
 
-def _close_for(opened: list[_Group], heading: _Group, after_heading: bool) -> None:
+def _close_for(opened: list[_Group], heading: _Group, *, after_heading: bool) -> None:
     """Ends the groups that a new heading is not in: those of its kind, and those set in as far or farther."""
-    alike = [
-        place
-        for place, group in enumerate(opened)
-        if group.style == heading.style and abs(group.indent - heading.indent) < INDENTED
-    ]
+    if after_heading and opened and opened[-1].is_period != heading.is_period:
+        _part(opened[-1], heading)
+    alike = [place for place, group in enumerate(opened) if _is_alike(heading, group, after_heading=after_heading)]
     if alike:
         del opened[alike[0] :]
         return
@@ -94,8 +99,27 @@ def _close_for(opened: list[_Group], heading: _Group, after_heading: bool) -> No
         opened.pop()
 
 
+def _part(group: _Group, heading: _Group) -> None:
+    """Takes the heading, right below the group's, as the first of its parts; those of a period may hold totals."""
+    group.is_parted = True
+    if group.is_period and not _is_set_in(heading, group):
+        group.set_in = False
+
+
+def _is_alike(heading: _Group, group: _Group, *, after_heading: bool) -> bool:
+    """Whether the heading is of the kind of the group's; after rows, a period ends a parted one however it is set."""
+    if abs(group.indent - heading.indent) >= INDENTED or (group.is_parted and group.is_period != heading.is_period):
+        return False
+    return group.style == heading.style or (group.is_parted and heading.is_period and not after_heading)
+
+
 def _is_inside(heading: _Group, group: _Group) -> bool:
     """Whether the heading heads a part of the group: it is set in under its heading, or as far left but plainer."""
-    if heading.indent >= group.indent + INDENTED:
+    if _is_set_in(heading, group):
         return True
-    return abs(group.indent - heading.indent) < INDENTED and group.style > heading.style
+    level = abs(group.indent - heading.indent) < INDENTED
+    return level and (group.style > heading.style or (group.is_parted and group.is_period != heading.is_period))
+
+
+def _is_set_in(heading: _Group, group: _Group) -> bool:
+    return heading.indent >= group.indent + INDENTED

@@ -34,6 +34,12 @@ def period_said(header: str) -> str | None:
 
 
 @lru_cache(maxsize=4096)
+def is_period(text: str) -> bool:
+    """Whether a text names a period, and nothing else beside it."""
+    return period_said(text) is not None and any(quantity.kind in PERIOD_KINDS for quantity in lex(text))
+
+
+@lru_cache(maxsize=4096)
 def states_scale(text: str) -> bool:
     return any(each.counted for each in stated(text))
 
