@@ -35,8 +35,10 @@ def cut_columns(cells: Sequence[DraftCell], header_rows: int) -> tuple[list[Draf
     result = list(cells)
     row = 0
     while row < header_rows:
-        if any(cell.row == row and cell.row_span == 1 and _is_mixed(cell, cuts, walls) for cell in result):
-            result = [part for cell in result for part in _with_row_below(cell, row, cuts, walls)]
+        mixed = [cell for cell in result if cell.row == row and cell.row_span == 1 and _is_mixed(cell, cuts, walls)]
+        if mixed:
+            height = min(_middle(cell, cuts, walls) for cell in mixed)
+            result = [part for cell in result for part in _with_row_below(cell, row, height, cuts, walls)]
             header_rows += 1
             row += 1
         row += 1
@@ -146,20 +148,37 @@ def _runs_through(row: Sequence[PrintedLine], cuts: Sequence[float]) -> bool:
     )
 
 
-def _with_row_below(cell: DraftCell, row: int, cuts: Cuts, walls: Mapping[int, float]) -> list[DraftCell]:
-    """The cell in a grid where a row more begins under the headings of `row` that stand over several columns."""
+def _middle(cell: DraftCell, cuts: Cuts, walls: Mapping[int, float]) -> float:
+    """The height between the heading over all the parts and those under it."""
+    rows = visual_rows(cell.lines)
+    edges = _edges(cell, cuts, walls)
+    over = [line.bbox.y1 for members in rows if _runs_through(members, edges) for line in members]
+    under = [line.bbox.y0 for members in rows if not _runs_through(members, edges) for line in members]
+    return min(max((max(over) + min(under)) / 2, cell.bbox.y0), cell.bbox.y1)
+
+
+def _with_row_below(
+    cell: DraftCell, row: int, height: float, cuts: Cuts, walls: Mapping[int, float]
+) -> list[DraftCell]:
+    """The cell in a grid where a row more begins under the headings of `row` that stand over several columns.
+
+    What is printed below that height alone is in the new row, and can have a heading above it.
+    """
     if cell.row > row:
         return [replace(cell, row=cell.row + 1)]
     if cell.row + cell.row_span <= row:
         return [cell]
     if cell.row < row or cell.row_span > 1 or not _is_mixed(cell, cuts, walls):
-        return [replace(cell, row_span=cell.row_span + 1)]
+        if cell.row < row or not cell.lines or any(line.bbox.center[1] < height for line in cell.lines):
+            return [replace(cell, row_span=cell.row_span + 1)]
+        edge = min(max(height, cell.bbox.y0), cell.bbox.y1)
+        empty = replace(cell, bbox=BBox(cell.bbox.x0, cell.bbox.y0, cell.bbox.x1, edge), lines=())
+        return [empty, replace(cell, row=row + 1, bbox=BBox(cell.bbox.x0, edge, cell.bbox.x1, cell.bbox.y1))]
     rows = visual_rows(cell.lines)
     edges = _edges(cell, cuts, walls)
     over = [line for members in rows if _runs_through(members, edges) for line in members]
     under = [line for members in rows if not _runs_through(members, edges) for line in members]
-    middle = (max(line.bbox.y1 for line in over) + min(line.bbox.y0 for line in under)) / 2
-    middle = min(max(middle, cell.bbox.y0), cell.bbox.y1)
+    middle = _middle(cell, cuts, walls)
     upper = BBox(cell.bbox.x0, cell.bbox.y0, cell.bbox.x1, middle)
     lower = replace(cell, row=row + 1, bbox=BBox(cell.bbox.x0, middle, cell.bbox.x1, cell.bbox.y1), lines=tuple(under))
     return [replace(cell, bbox=upper, lines=tuple(over)), *_by_column(lower, walls)]

@@ -11,6 +11,7 @@ from ingest.line_groups import visual_rows
 from ingest.printed import PrintedLine, PrintedWord, line_of
 from ingest.table_captions import NUMBERED
 from ingest.table_headers import extent, is_value, slots_of
+from ingest.table_periods import is_period
 from kb_qa.geometry import BBox
 
 NOTES = re.compile(
@@ -133,9 +134,9 @@ def _split_by_rows(cell: DraftCell, cells: Sequence[DraftCell]) -> list[DraftCel
 
 def _split_by_columns(cell: DraftCell, cells: Sequence[DraftCell], header_rows: int) -> list[DraftCell]:
     """A header over several columns that is several headings far apart becomes a cell for each."""
-    if cell.row >= header_rows or cell.column_span < 2 or len(visual_rows(cell.lines)) != 1:
+    if cell.row >= header_rows or cell.column_span < 2 or not cell.lines:
         return [cell]
-    pieces = _far_pieces(cell.lines)
+    pieces = _stacks(cell.lines)
     edges = {other.column: other.bbox for other in cells if other.column_span == 1 and other.row > cell.row}
     columns = range(cell.column, cell.column + cell.column_span)
     if len(pieces) < 2 or any(column not in edges for column in columns):
@@ -143,17 +144,32 @@ def _split_by_columns(cell: DraftCell, cells: Sequence[DraftCell], header_rows: 
     groups: dict[int, list[int]] = {}
     for column in columns:
         middle = edges[column].center[0]
-        nearest = min(range(len(pieces)), key=lambda index: abs(pieces[index].bbox.center[0] - middle))
+        nearest = min(range(len(pieces)), key=lambda index: abs(bbox_of(pieces[index]).center[0] - middle))
         groups.setdefault(nearest, []).append(column)
     if len(groups) < len(pieces):
         return [cell]
     parts = []
     for index, group in sorted(groups.items()):
         box = BBox(edges[group[0]].x0, cell.bbox.y0, edges[group[-1]].x1, cell.bbox.y1)
-        if pieces[index].bbox.overlap(box) < 0.6:
+        if bbox_of(pieces[index]).overlap(box) < 0.6:
             return [cell]
-        parts.append(replace(cell, column=group[0], column_span=len(group), bbox=box, lines=(pieces[index],)))
+        parts.append(replace(cell, column=group[0], column_span=len(group), bbox=box, lines=pieces[index]))
     return parts
+
+
+def _stacks(lines: Sequence[PrintedLine]) -> list[tuple[PrintedLine, ...]]:
+    """The pieces of printed rows by what they stand under one another with, from left to right."""
+    stacks: list[tuple[PrintedLine, ...]] = []
+    for row in visual_rows(lines):
+        for piece in _far_pieces(row):
+            own = [stack for stack in stacks if any(_is_under(piece, line) for line in stack)]
+            stacks = [stack for stack in stacks if stack not in own]
+            stacks.append((*(line for stack in own for line in stack), piece))
+    return sorted(stacks, key=lambda stack: bbox_of(stack).x0)
+
+
+def _is_under(piece: PrintedLine, line: PrintedLine) -> bool:
+    return piece.bbox.x0 < line.bbox.x1 and piece.bbox.x1 > line.bbox.x0
 
 
 def _far_pieces(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
@@ -177,7 +193,7 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
         for upper in [cell for cell in result if cell.row + cell.row_span == row + 1 and cell.text]:
             below = _right_below(result, upper)
             lower = next((cell for cell in below if cell.text), None)
-            if lower is not None and _wraps(upper, lower):
+            if lower is not None and _wraps(upper, lower) and not _heads_periods(result, lower):
                 result = [cell for cell in result if cell not in below]
                 result[result.index(upper)] = _stacked(upper, lower, row_span=upper.row_span + lower.row_span)
         filled = [cell for cell in result if cell.row == row and cell.text]
@@ -187,6 +203,17 @@ def _wrapped_headers_joined(cells: Sequence[DraftCell], header_rows: int) -> tup
         else:
             row += 1
     return sorted(result, key=lambda cell: (cell.row, cell.column)), header_rows
+
+
+def _heads_periods(cells: Sequence[DraftCell], lower: DraftCell) -> bool:
+    """Whether what stands over a header goes on in none: that is one of several periods, and not all have it.
+
+    `December 31,` over each of two years is a part of both; over one of them it stands over the middle of both.
+    """
+    periods = [cell for cell in cells if cell.row == lower.row and is_period(cell.text)]
+    above = [cell for cell in cells if cell.row + cell.row_span == lower.row and cell.text]
+    headed = {column for cell in above for column in range(cell.column, cell.column + cell.column_span)}
+    return lower in periods and any(cell.column not in headed for cell in periods)
 
 
 def _header_goes_on(cells: Sequence[DraftCell], row: int) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ingest.drafts import DraftCell
-from kb_qa.geometry import union_of
 
 NUMBER = re.compile(
     r"^[\s$€£¥￥₹~≈<>±(（+\-–−—]*(?:US|HK|RMB|R\$|CHF|EUR|USD|GBP)?\$?\s*\d[\d\s.,'’]*[%％‰xX)）]*[\s\d()*†‡a-z]{0,4}$"
@@ -186,85 +184,6 @@ def _only_names(slots: Slots, row: int, columns: int) -> bool:
     texts = set(_texts_right_of_stub(slots, row, columns).values())
     stub = slots.get((row, 0))
     return len(texts) == 1 and not any(is_value(text) for text in texts) and (stub is None or not stub.text)
-
-
-def spread_group_headers(cells: Sequence[DraftCell], blocks: Sequence[tuple[int, int]]) -> list[DraftCell]:
-    """Cells, with a heading that stands over the middle of several empty header cells spanning them.
-
-    Without ruling lines a heading such as `Year ended` belongs to all columns that it is centred on. In the last row of
-    a header only a heading that stands alone in its row does, such as `(in millions)`.
-    """
-    result = list(cells)
-    ink = _column_ink(cells)
-    for row, last in ((row, row == stop - 1) for start, stop in blocks for row in range(start, stop)):
-        headings = [cell for cell in result if cell.row == row and cell.column > 0 and cell.text and cell.row_span == 1]
-        if last and sum(bool(cell.text) for cell in result if cell.row == row) > 1:
-            continue
-        for cell in headings:
-            wider = _widened(cell, slots_of(result), ink, alone=len(headings) == 1)
-            if wider is not None:
-                covered = range(wider.column, wider.column + wider.column_span)
-                result = [other for other in result if not (other.row == row and other.column in covered)]
-                result.append(wider)
-    return sorted(result, key=lambda cell: (cell.row, cell.column))
-
-
-def _column_ink(cells: Sequence[DraftCell]) -> dict[int, tuple[float, float]]:
-    """Left and right end of what is printed in each column; cells that span columns do not count."""
-    ink: dict[int, tuple[float, float]] = {}
-    for cell in cells:
-        if cell.column_span == 1:
-            for line in cell.lines:
-                x0, x1 = ink.get(cell.column, (line.bbox.x0, line.bbox.x1))
-                ink[cell.column] = (min(x0, line.bbox.x0), max(x1, line.bbox.x1))
-    return ink
-
-
-def _widened(cell: DraftCell, slots: Slots, ink: Mapping[int, tuple[float, float]], *, alone: bool) -> DraftCell | None:
-    """The heading over the most columns on whose middle it stands; None where that is the cell it is in.
-
-    One of several headings in its row covers no two columns of one name: where the names begin again, the next begins.
-    """
-    first, last = cell.column, cell.column + cell.column_span - 1
-    low, high = first, last
-    while _is_free(slots, cell.row, low - 1):
-        low -= 1
-    while _is_free(slots, cell.row, high + 1):
-        high += 1
-    middle = (min(line.bbox.x0 for line in cell.lines) + max(line.bbox.x1 for line in cell.lines)) / 2
-    ranges = [
-        (start, stop)
-        for start in range(low, first + 1)
-        for stop in range(last, high + 1)
-        if start in ink and stop in ink and _is_centred(middle, ink[start][0], ink[stop][1])
-        if alone or not _begins_again(slots, cell.row + 1, start, stop)
-    ]
-    if not ranges:
-        return None
-    start, stop = max(ranges, key=lambda ends: (ends[1] - ends[0], -ends[0]))
-    if (start, stop) == (first, last):
-        return None
-    box = union_of(slots[cell.row, column].bbox for column in range(start, stop + 1))
-    return replace(cell, column=start, column_span=stop - start + 1, bbox=box or cell.bbox)
-
-
-def _begins_again(slots: Slots, row: int, start: int, stop: int) -> bool:
-    """Whether two of the cells in a part of a row say the same."""
-    cells = {id(cell): cell.text for column in range(start, stop + 1) if (cell := slots.get((row, column))) is not None}
-    texts = [text for text in cells.values() if text]
-    return len(set(texts)) < len(texts)
-
-
-def _is_centred(middle: float, x0: float, x1: float) -> bool:
-    return abs((x0 + x1) / 2 - middle) <= 0.12 * (x1 - x0)
-
-
-def _is_free(slots: Slots, row: int, column: int) -> bool:
-    """An empty single header cell, outside the stub, with something named below it."""
-    cell, below = slots.get((row, column)), slots.get((row + 1, column))
-    if column < 1 or cell is None or below is None:
-        return False
-    return not cell.text and cell.row_span == 1 and cell.column_span == 1 and bool(below.text)
 
 
 def count_stub_columns(cells: Sequence[DraftCell], blocks: Sequence[tuple[int, int]]) -> int:

@@ -19,6 +19,7 @@ from ingest.column_cuts import cut_columns
 from ingest.drafts import Draft, DraftCell, DraftTable
 from ingest.grid_repairs import repaired, with_bullets
 from ingest.header_rows import part_header_rows, part_stacked_labels
+from ingest.header_spans import spread_group_headers
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.printed import PrintedLine, PrintedWord, is_cjk, line_of
@@ -31,7 +32,6 @@ from ingest.table_headers import (
     is_value,
     leading_header_rows,
     slots_of,
-    spread_group_headers,
 )
 from ingest.word_grid import grid_of_words
 from kb_qa.elements import Origin
@@ -153,7 +153,7 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     proposed = _filled_rows(cells, grid.header_rows)
     cells = _without_empty(cells)
     cells, proposed = part_header_rows(cells, max(proposed, leading_header_rows(cells)))
-    cells, proposed = cut_columns(cells, proposed)
+    cells, proposed = part_header_rows(*cut_columns(cells, proposed))
     cells, outside, proposed = repaired(cells, proposed)
     cells = part_stacked_labels(cells, proposed)
     proposed = _filled_rows(cells, proposed)
@@ -161,7 +161,7 @@ def _filled(grid: _Grid, lines: Sequence[PrintedLine]) -> tuple[DraftTable | Non
     if not is_table(cells):
         return None, list(lines)
     headers = header_blocks(cells, count_header_rows(cells, proposed))
-    cells = spread_group_headers(cells, headers)
+    cells = spread_group_headers(cells, headers, ruled=grid.ruled)
     cells = [replace(cell, lines=tuple(in_reading_order(with_bullets(cell.lines)))) for cell in cells]
     confidence = grid_confidence(cells, headers, ruled=grid.ruled)
     table = DraftTable(tuple(cells), headers, _union(cell.bbox for cell in cells), confidence=confidence)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from ingest.header_spans import spread_group_headers
 from ingest.table_captions import with_surroundings
-from ingest.table_headers import leading_header_rows, spread_group_headers
+from ingest.table_headers import leading_header_rows
 from kb_qa.geometry import Region
 from tests.drafts_of import draft
 from tests.table_drafts import draft_table, grid, line, table_draft
