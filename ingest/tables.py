@@ -23,6 +23,7 @@ from ingest.header_spans import spread_group_headers
 from ingest.layout import LayoutBox
 from ingest.line_groups import in_reading_order
 from ingest.printed import PrintedLine, PrintedWord, is_cjk, line_of
+from ingest.prose_between import parted_by_prose
 from ingest.shared_reads import shared_reads
 from ingest.table_confidence import grid_confidence
 from ingest.table_headers import (
@@ -74,7 +75,7 @@ def find_tables(
             candidates.append(_Grid(tuple(grid_of_words(lines, box.bbox)), 1))
     drafts: list[Draft] = []
     rest = list(lines)
-    for grid in candidates:
+    for grid in (part for candidate in candidates for part in _parted(candidate, lines)):
         table, left = _filled(grid, rest)
         if table is not None and not any(table.bbox.overlap(other.bbox) > 0.3 for other in drafts):
             drafts.append(Draft("Table", table.bbox, element_type="table", table=table, origin=origin))
@@ -99,6 +100,12 @@ def _detected(page: pymupdf.Page, marked: Sequence[LayoutBox], pictures: Sequenc
             return ruled, found is None
         modelled = _grids(page.find_tables(union=True, refine=True))
         return [*trusted, *(modelled or ())], modelled is None
+
+
+def _parted(grid: _Grid, lines: Sequence[PrintedLine]) -> list[_Grid]:
+    """The grid, as several where paragraphs run through it and no rules say that they are a part of it."""
+    first, *others = [grid.boxes] if grid.ruled else parted_by_prose(grid.boxes, lines)
+    return [replace(grid, boxes=first), *(_Grid(boxes, 1) for boxes in others)]
 
 
 def _is_ruled(grid: _Grid, box: LayoutBox) -> bool:
