@@ -9,6 +9,9 @@ from ingest.drafts import DraftCell, bbox_of
 from ingest.table_headers import Slots, extent, slots_of
 from kb_qa.geometry import BBox, union_of
 
+CENTRED = 0.12  # of the width of the columns, by which a heading over them may stand off their middle
+AS_WELL = 0.03  # farther, at most, where it stands over the middle of several columns already
+
 Ink = Mapping[int, tuple[float, float]]
 
 
@@ -22,12 +25,12 @@ def spread_group_headers(
     """
     result = list(cells)
     ink = _column_ink(cells)
-    for row, last in ((row, row == stop - 1) for start, stop in blocks for row in reversed(range(start, stop))):
-        if last and sum(bool(cell.text) for cell in result if cell.row == row) > 1:
+    for row, stop in ((row, block[1]) for block in blocks for row in reversed(range(*block))):
+        if row == stop - 1 and sum(bool(cell.text) for cell in result if cell.row == row) > 1:
             continue
         if not ruled:
-            result = _realigned(result, row, ink)
-        result = _spread(result, row, ink)
+            result = _realigned(result, row, stop, ink)
+        result = _spread(result, row, stop, ink)
     return sorted(result, key=lambda cell: (cell.row, cell.column))
 
 
@@ -35,12 +38,12 @@ def _headings(cells: Sequence[DraftCell], row: int) -> list[DraftCell]:
     return [cell for cell in cells if cell.row == row and cell.column > 0 and cell.text and cell.row_span == 1]
 
 
-def _spread(cells: Sequence[DraftCell], row: int, ink: Ink) -> list[DraftCell]:
+def _spread(cells: Sequence[DraftCell], row: int, stop: int, ink: Ink) -> list[DraftCell]:
     """The cells, each heading of the row widened over the empty cells that it stands over the middle of."""
     result = list(cells)
     headings = _headings(result, row)
     for cell in headings:
-        wider = _widened(cell, slots_of(result), ink, alone=len(headings) == 1)
+        wider = _widened(cell, slots_of(result), stop, ink, alone=len(headings) == 1)
         if wider is not None:
             covered = range(wider.column, wider.column + wider.column_span)
             result = [other for other in result if not (other.row == row and other.column in covered)]
@@ -48,7 +51,7 @@ def _spread(cells: Sequence[DraftCell], row: int, ink: Ink) -> list[DraftCell]:
     return result
 
 
-def _realigned(cells: Sequence[DraftCell], row: int, ink: Ink) -> list[DraftCell]:
+def _realigned(cells: Sequence[DraftCell], row: int, stop: int, ink: Ink) -> list[DraftCell]:
     """The cells, a row of headings that do not stand over the middle of their columns given those on whose they do.
 
     One of several whose columns' names begin again does not either. Only where all of them then head several columns,
@@ -65,7 +68,7 @@ def _realigned(cells: Sequence[DraftCell], row: int, ink: Ink) -> list[DraftCell
     if not aside:
         return list(cells)
     freed = [part for cell in cells for part in (_narrowed(cell, cells, ink) if cell in aside else [cell])]
-    result = _spread(freed, row, ink)
+    result = _spread(freed, row, stop, ink)
     headings = _headings(result, row)
     if any(cell.column_span < 2 or not _stands_on_middle(cell, ink) for cell in headings):
         return list(cells)
@@ -122,32 +125,37 @@ def _column_ink(cells: Sequence[DraftCell]) -> Ink:
     return ink
 
 
-def _widened(cell: DraftCell, slots: Slots, ink: Ink, *, alone: bool) -> DraftCell | None:
+def _widened(cell: DraftCell, slots: Slots, stop: int, ink: Ink, *, alone: bool) -> DraftCell | None:
     """The heading over the most columns on whose middle it stands; None where that is the cell it is in.
 
+    Over the middle of several, it gets more only where it stands on theirs as well.
     One of several headings in its row covers no two columns of one name: where the names begin again, the next begins.
     """
     first, last = cell.column, cell.column + cell.column_span - 1
     low, high = first, last
-    while _is_free(slots, cell.row, low - 1):
+    while _is_free(slots, cell.row, low - 1, stop):
         low -= 1
-    while _is_free(slots, cell.row, high + 1):
+    while _is_free(slots, cell.row, high + 1, stop):
         high += 1
     middle = _middle(cell)
+    within = CENTRED
+    if last > first and _stands_on_middle(cell, ink):
+        x0, x1 = ink[first][0], ink[last][1]
+        within = min(CENTRED, abs((x0 + x1) / 2 - middle) / (x1 - x0) + AS_WELL)
     ranges = [
-        (start, stop)
+        (start, end)
         for start in range(low, first + 1)
-        for stop in range(last, high + 1)
-        if start in ink and stop in ink and _is_centred(middle, ink[start][0], ink[stop][1])
-        if alone or not _begins_again(slots, cell.row + 1, start, stop)
+        for end in range(last, high + 1)
+        if start in ink and end in ink and _is_centred(middle, ink[start][0], ink[end][1], within)
+        if alone or not _begins_again(slots, cell.row + 1, start, end)
     ]
     if not ranges:
         return None
-    start, stop = max(ranges, key=lambda ends: (ends[1] - ends[0], -ends[0]))
-    if (start, stop) == (first, last):
+    start, end = max(ranges, key=lambda ends: (ends[1] - ends[0], -ends[0]))
+    if (start, end) == (first, last):
         return None
-    box = union_of(slots[cell.row, column].bbox for column in range(start, stop + 1))
-    return replace(cell, column=start, column_span=stop - start + 1, bbox=box or cell.bbox)
+    box = union_of(slots[cell.row, column].bbox for column in range(start, end + 1))
+    return replace(cell, column=start, column_span=end - start + 1, bbox=box or cell.bbox)
 
 
 def _begins_again(slots: Slots, row: int, start: int, stop: int) -> bool:
@@ -157,13 +165,13 @@ def _begins_again(slots: Slots, row: int, start: int, stop: int) -> bool:
     return len(set(texts)) < len(texts)
 
 
-def _is_centred(middle: float, x0: float, x1: float) -> bool:
-    return abs((x0 + x1) / 2 - middle) <= 0.12 * (x1 - x0)
+def _is_centred(middle: float, x0: float, x1: float, within: float = CENTRED) -> bool:
+    return abs((x0 + x1) / 2 - middle) <= within * (x1 - x0)
 
 
-def _is_free(slots: Slots, row: int, column: int) -> bool:
-    """An empty single header cell, outside the stub, with something named below it."""
-    cell, below = slots.get((row, column)), slots.get((row + 1, column))
-    if column < 1 or cell is None or below is None:
+def _is_free(slots: Slots, row: int, column: int, stop: int) -> bool:
+    """An empty single header cell, outside the stub, with something named below it, before the header stops."""
+    cell = slots.get((row, column))
+    if column < 1 or cell is None or cell.text or cell.row_span > 1 or cell.column_span > 1:
         return False
-    return not cell.text and cell.row_span == 1 and cell.column_span == 1 and bool(below.text)
+    return any(_text(slots, below, column) for below in range(row + 1, max(stop, row + 2)))

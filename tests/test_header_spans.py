@@ -200,6 +200,37 @@ def test_a_heading_over_headings_stands_over_all_that_they_do() -> None:
     assert spans(spread, 1) == [("2022", 1, 3), ("2021", 4, 3)]
 
 
+def test_a_heading_on_the_middle_of_several_columns_gets_no_other_beside_them() -> None:
+    """Though it would stand near the middle of those, too, and the first column is named below."""
+    cells = in_grid(
+        [
+            over(0, 2, ("Current expenditures", 4), columns=4, middle=3.9 * COLUMN),
+            over(1, 2, ("Constant dollars", 24), columns=2),
+            over(1, 4, ("Current dollars", 24), columns=2),
+            *(over(2, column, (name, 44)) for column, name in enumerate(["Pupils", *["Total", "Each"] * 2], start=1)),
+            *figures(3, 5),
+        ],
+        4,
+        5,
+    )
+    assert spans(spread_group_headers(cells, ((0, 3),))) == [("Current expenditures", 2, 4)]
+
+
+def test_a_column_named_further_down_has_the_heading_over_it() -> None:
+    """Where the row between is empty above its name."""
+    cells = in_grid(
+        [
+            over(0, 2, ("Teachers", 4), middle=2.5 * COLUMN),
+            over(1, 2, ("Control", 24), columns=2),
+            *(over(2, column, (name, 44)) for column, name in enumerate(["Total", "Public", "Private"], start=1)),
+            *figures(3, 3),
+        ],
+        4,
+        3,
+    )
+    assert spans(spread_group_headers(cells, ((0, 3),))) == [("Teachers", 1, 3)]
+
+
 def averages(page: pymupdf.Page) -> None:
     """Balances, interest and yields of two years, without ruling lines but under headings."""
     middles = [210, 275, 340, 405, 470, 535]
