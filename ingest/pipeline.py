@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 # The version of the code between a file's bytes and its elements. Another number means that documents are parsed again;
 # `version_table.CHUNKING` is the version of what comes after them.
-PIPELINE = "3"
+PIPELINE = "4"
 STOP_SECONDS = 0.5  # how often a run that waits for its parsers looks whether it is to end
 SUSPECT_ATTEMPTS = 2  # ends of this process after which a document is read alone
 MOST_ATTEMPTS = 5  # and after which it is quarantined
