@@ -43,6 +43,11 @@ CURRENCIES = {
     "CAD": "CAD",
     "SGD": "SGD",
     "INR": "INR",
+    "CANADIAN DOLLAR": "CAD",
+    "AUSTRALIAN DOLLAR": "AUD",
+    "HONG KONG DOLLAR": "HKD",
+    "SINGAPORE DOLLAR": "SGD",
+    "NEW ZEALAND DOLLAR": "NZD",
     "DOLLAR": "USD",
     "EURO": "EUR",
     "POUND": "GBP",
@@ -72,7 +77,8 @@ CHINESE_CURRENCIES = {
 
 _CURRENCY = (
     r"(?:US\$|HK\$|NT\$|A\$|C\$|S\$|RMB|CNY|USD|EUR|GBP|HKD|JPY|CHF|AUD|CAD|SGD|INR|Rs\.?"
-    r"|\$|€|£|₹|dollars?|euros?|pounds?|yen|yuan|renminbi)"
+    r"|\$|€|£|₹|(?:(?:U\.\s?S\.|US|United States|Canadian|Australian|Hong Kong|Singapore|New Zealand)\s+)?dollars?"
+    r"|euros?|pounds?|yen|yuan|renminbi)"
 )
 _WORD = r"(thousand|lakh|million|crore|billion|trillion)s?"
 _ENGLISH = (

@@ -34,6 +34,7 @@ from ingest.table_headers import (
     leading_header_rows,
     slots_of,
 )
+from ingest.unit_rows import is_right_below, unit_row
 from ingest.word_grid import grid_of_words
 from kb_qa.elements import Origin
 from kb_qa.geometry import BBox, union_of
@@ -75,12 +76,26 @@ def find_tables(
             candidates.append(_Grid(tuple(grid_of_words(lines, box.bbox)), 1))
     drafts: list[Draft] = []
     rest = list(lines)
-    for grid in (part for candidate in candidates for part in _parted(candidate, lines)):
+    grids = [part for candidate in candidates for part in _parted(candidate, lines)]
+    for grid in _with_their_units(grids, lines):
         table, left = _filled(grid, rest)
         if table is not None and not any(table.bbox.overlap(other.bbox) > 0.3 for other in drafts):
             drafts.append(Draft("Table", table.bbox, element_type="table", table=table, origin=origin))
             rest = left
     return FoundTables(tuple(drafts), tuple(rest), failed)
+
+
+def _with_their_units(grids: Sequence[_Grid], lines: Sequence[PrintedLine]) -> list[_Grid]:
+    """The grids, the last row of one that only says what figures are counted in given to the one right below it."""
+    result = list(grids)
+    for above, grid in enumerate(result):
+        row = unit_row(grid.boxes, lines)
+        below = next((at for at, other in enumerate(result) if row and is_right_below(grid.boxes, other.boxes)), None)
+        if below is not None:
+            other = result[below]
+            result[above] = replace(grid, boxes=tuple(box for box in grid.boxes if box not in row))
+            result[below] = replace(other, boxes=(*row, *other.boxes), header_rows=other.header_rows + 1)
+    return result
 
 
 def _detected(page: pymupdf.Page, marked: Sequence[LayoutBox], pictures: Sequence[BBox]) -> tuple[list[_Grid], bool]:
