@@ -56,14 +56,15 @@ def region(page: int, *rects: list[float]) -> dict[str, object]:
 
 
 def lit(page: Page, kind: str = "lit") -> list[tuple[int, list[int]]]:
-    """(page, box in whole points) of what is marked so, in order."""
-    found: list[tuple[int, list[int]]] = page.locator(f"#source .box.{kind}").evaluate_all(
-        """boxes => boxes.map((box) => {
+    """(page, box in whole points) of what is marked so, in order; read in one step, since the page draws anew."""
+    found: list[tuple[int, list[int]]] = page.evaluate(
+        """kind => [...document.querySelectorAll(`#source .box.${kind}`)].map((box) => {
           const page = box.closest(".page"), outer = page.getBoundingClientRect(), inner = box.getBoundingClientRect();
           const point = outer.width / Number(page.style.getPropertyValue("--width"));
           return [Number(page.dataset.page), [inner.left - outer.left, inner.top - outer.top, inner.right - outer.left,
             inner.bottom - outer.top].map((pixels) => Math.round(pixels / point))];
-        })"""
+        })""",
+        kind,
     )
     return [(number, box) for number, box in found]
 
