@@ -196,3 +196,13 @@ def test_a_heading_inside_a_document_is_no_name_of_it(question: str, named: set[
     """Sentences, numbered headings and measures name no document, nor the end of another name; a company does."""
     found = DocumentNames({each.document_id: each for each in HEADED}).named_by(read(question))
     assert {each for each, sure in found.items() if sure > 0.9} == named
+
+
+def test_a_name_that_tells_no_document_is_asked_about() -> None:
+    """`BMW` is looked for inside the report that the other name tells; where both tell documents, neither is."""
+    asked = read_question("What share of Sonic Automotive's revenue came from BMW?", concept_book())
+    sonic = [name for name in asked.names if name.text.startswith("Sonic")]
+    told = asked.with_names(sonic)
+    assert "BMW" in told.about and "bmw" in told.about_terms and "sonic" not in told.about_terms
+    assert "bmw" not in asked.about_terms
+    assert asked.with_names(asked.names) == asked

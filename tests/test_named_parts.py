@@ -149,3 +149,32 @@ def test_the_unit_in_a_columns_header_is_no_figure() -> None:
     said = "Lease liabilities; Millions of yen / March 31, / 2022: 27,117"
     assert [each.raw for each in lex(said) if each.kind == "count"] == []
     assert [each.raw for each in lex("They lost millions of yen.") if each.kind == "count"] == ["millions"]
+
+
+def test_where_something_is_so_must_be_told_of_whatever_else_is_named() -> None:
+    """The employees of a subsidiary are not those that it has in a country."""
+    works = "Company：Tohoku Epson | Employees：2,165"
+    assert chosen("How many employees does Tohoku Epson have?", works) == [works]
+    assert chosen("How many employees does Tohoku Epson have in Brazil?", works) == []
+
+
+def test_a_row_without_a_year_is_of_none_of_several() -> None:
+    """`Changes in equity for 2024 and 2023` does not say of which year a row is."""
+    row_of = "Amortization of stock-based compensation | Total：3,562"
+    question = "What was the amortization of stock-based compensation in 2023?"
+    assert chosen(question, row_of, prefix="Changes in equity for the years ended 2024 and 2023") == []
+    assert chosen(question, row_of, prefix="Changes in equity for the year ended 2023") == [row_of]
+
+
+def test_what_is_counted_is_the_noun_and_not_what_describes_it() -> None:
+    holders = "The 20 largest shareholders of ordinary fully paid shares hold most of them."
+    shares = "There are 675 ordinary shares."
+    assert chosen_prose("How many ordinary shares are there?", holders) == []
+    assert chosen_prose("How many ordinary shares are there?", holders, shares) == [shares]
+
+
+def test_the_name_of_the_report_in_the_label_of_one_row_does_not_weigh_on_the_others() -> None:
+    owners = row("Loss attributable to owners of Structural Monitoring Systems Plc", "(3,400)", "(1,900)")
+    profit = row("Gross profit", "7,826", "7,082")
+    question = "What was the gross profit of Structural Monitoring Systems in 2024?"
+    assert chosen(question, owners, profit, called="Structural Monitoring Systems Plc") == [profit]

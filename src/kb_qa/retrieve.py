@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from kb_qa.answers import Filters, Found, Hit, Scope
 from kb_qa.asked.concepts import ConceptBook, concept_book
-from kb_qa.asked.naming import DocumentNames, closest_name
+from kb_qa.asked.naming import DocumentNames, closest_name, is_called
 from kb_qa.asked.reading import Asked, read_question
 from kb_qa.errors import NotFoundError
 from kb_qa.figure_terms import question_terms
+from kb_qa.guardrails.questions import Anchor
 from kb_qa.protocols import ChunkSketch, Embedder, Identity, Library, Reranker, Vectors, VectorStore
 from kb_qa.ranking import FEATURES, Candidate, features_of, score
 from kb_qa.search_filters import told
@@ -74,6 +75,7 @@ class Retriever:
         named = self.named(asked)
         named = {each: sure for each, sure in named.items() if not chosen or each in chosen}
         sure = frozenset(each for each, surely in named.items() if surely > SURE)
+        asked = asked.with_names(self._telling(asked, named)) if named else asked
         vector = self._vector(asked.core)
         with self.library.moment():  # after the model's work: while it lasts, writers wait
             found, sketches = self._found(asked, scope, named, vector)
@@ -87,6 +89,12 @@ class Retriever:
     def named(self, asked: Asked) -> Mapping[str, float]:
         """How surely the question names each document, 0..1; those that it does not name are left out."""
         return self._names().named_by(asked)
+
+    def _telling(self, asked: Asked, named: Collection[str]) -> Sequence[Anchor]:
+        """Those of the question's names by which the documents that it names are called; all, where none is."""
+        known = self.identities()
+        called = [name for each in named if each in known for name in is_called(known[each])]
+        return [name for name in asked.names if any(map(name.is_named_by, called))] or asked.names
 
     def identities(self) -> Mapping[str, Identity]:
         """What every visible document is called, by its id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kb_qa.answers import Language
@@ -66,6 +66,14 @@ class Asked:
         """What is asked about in other words."""
         return self._in_other_words(self.about_terms)
 
+    def with_names(self, telling: Sequence[Anchor]) -> Asked:
+        """The question where only these of its names tell documents: `BMW` in `Sonic's sales of BMW` is asked about."""
+        if len(telling) == len(self.names):
+            return self
+        about, name_terms = _without(self.core, telling)
+        about_terms = tuple(term for term in self.terms if term not in name_terms) or self.terms
+        return replace(self, about=about, about_terms=about_terms, name_terms=name_terms)
+
     def _in_other_words(self, said: Sequence[str]) -> tuple[str, ...]:
         own = {term for concept in self.concepts for term in concept.own}
         others = [term for concept in self.concepts for other in concept.others for term in other]
@@ -85,12 +93,7 @@ def read_question(question: str, book: ConceptBook) -> Asked:
         wanted = tuple(term for term in wanted if term not in placed) or (() if places else wanted)
     quotes = [anchor.text for anchor in found if anchor.kind == "quote"]
     phrases = (tuple(terms(text)) for text in [*quotes, *places.captions])
-    called = [match[0] for name in names for match in _whole_name(name).finditer(core)]
-    name_terms = tuple(dict.fromkeys(term for name in called for term in terms(name)))
-    about = core
-    for name in called:
-        about = about.replace(name, " ")
-    about = " ".join(about.split()) or core
+    about, name_terms = _without(core, names)
     return Asked(
         text=question,
         language=language_of(question),
@@ -105,6 +108,15 @@ def read_question(question: str, book: ConceptBook) -> Asked:
         places=places,
         phrases=tuple(filter(None, phrases)),
     )
+
+
+def _without(core: str, names: Sequence[Anchor]) -> tuple[str, tuple[str, ...]]:
+    """The question without these names, or all of it where nothing else is there; and the terms of the names."""
+    called = [match[0] for name in names for match in _whole_name(name).finditer(core)]
+    about = core
+    for name in called:
+        about = about.replace(name, " ")
+    return " ".join(about.split()) or core, tuple(dict.fromkeys(term for name in called for term in terms(name)))
 
 
 def _amounts(core: str) -> Iterator[Concept]:

@@ -28,6 +28,7 @@ from kb_qa.extraction.rows import (
 from kb_qa.guardrails.lexer import lex
 from kb_qa.guardrails.names import is_printed
 from kb_qa.guardrails.quantities import PERIOD_KINDS, Kind, Quantity
+from kb_qa.guardrails.questions import Anchor
 from kb_qa.terms import inverse_frequency, terms
 
 _NAMES = PERIOD_KINDS | {"id", "ref", "marker", "enum", "ordinal"}
@@ -115,7 +116,7 @@ def candidates(question: Request, context: Context) -> list[Candidate]:
     """Best first."""
     places = [(material, index) for material in context.materials for index in range(len(material.chunk.blocks))]
     bodies = [reading(said_of(material.chunk.blocks[index])) for material, index in places]
-    wanted = _wanted(question, places)
+    wanted = _wanted(question, places, context.called)
     printed = [body for (at, _), body in zip(places, bodies, strict=True) if not is_described(at)]
     weights = _weights(wanted, printed)
     named = {document: _named_by(names, question, wanted) for document, names in context.called.items()}
@@ -151,23 +152,37 @@ def caption_of(material: Material) -> str:
     return "\n".join(line for line in chunk.prefix.splitlines() if line != section and " | " not in line)
 
 
-def _wanted(question: Request, places: Sequence[tuple[Material, int]]) -> tuple[Notion, ...]:
-    """What tells blocks apart: the topic, and those words of the names that label a table row."""
+def _wanted(
+    question: Request, places: Sequence[tuple[Material, int]], called: Mapping[str, Sequence[str]]
+) -> tuple[Notion, ...]:
+    """What tells blocks apart: the topic, and those words of the names that label a table row. The name of a document
+    does where it is the most of a label: `attributable to owners of Acme` is a row like any other of Acme's.
+    """
     if not question.labels:
         return question.topic
+    of_document = _words_of(_called_by(question, [name for names in called.values() for name in names]))
     labels: set[str] = set()
     for material, index in places:
         for _, cell in pairs_of(material.chunk.blocks[index])[:1]:
-            labels |= reading(cell).terms
+            words = reading(cell).terms
+            labels |= words if 2 * len(words & of_document) >= len(words) else words - of_document
     named = sorted(question.labels & labels)
     return tuple(dict.fromkeys((*question.topic, *(Notion(term, ((term,),)) for term in named))))
 
 
 def _named_by(names: Sequence[str], question: Request, wanted: Iterable[Notion]) -> frozenset[Notion]:
     """The words of the question's names by which a document is called: all that it says, it says of that."""
-    said = [anchor for anchor in question.of_kind("name") if any(map(anchor.is_named_by, names))]
-    words = frozenset(word for anchor in said for word in terms(anchor.text))
-    return frozenset(notion for notion in wanted if notion.said in words and notion.said in question.labels)
+    words = _words_of(_called_by(question, names)) & question.labels
+    return frozenset(notion for notion in wanted if notion.said in words)
+
+
+def _called_by(question: Request, names: Sequence[str]) -> list[Anchor]:
+    """The question's names for what is called by one of these."""
+    return [anchor for anchor in question.of_kind("name") if any(map(anchor.is_named_by, names))]
+
+
+def _words_of(anchors: Iterable[Anchor]) -> frozenset[str]:
+    return frozenset(word for anchor in anchors for word in terms(anchor.text))
 
 
 def _weights(wanted: Iterable[Notion], bodies: Sequence[Reading]) -> Mapping[Notion, float]:

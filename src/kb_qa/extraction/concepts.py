@@ -133,6 +133,7 @@ CONCEPTS: tuple[tuple[str, ...], ...] = (
     ("patent portfolio", "patents", "patents held", "专利"),
     ("at year-end", "as of december 31", "at the end of the year", "期末", "年末"),
     ("total deposits", "deposits", "存款总额", "存款"),
+    ("efficiency ratio", "效率比率", "成本收入比"),
     ("net interest margin", "nim", "净息差", "净利息收益率"),
     (
         "non-performing loan ratio",

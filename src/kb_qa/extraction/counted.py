@@ -18,6 +18,7 @@ _COUNTED = re.compile(
 )
 _NOT_COUNTS = PERIOD_KINDS | {"percent", "pp", "money", "id", "ref", "marker", "enum"}
 _NEAR = 6  # words between a number and what it counts
+_NO_HEAD = re.compile(r"(?a)^(?:worldwid|global|overal|altogeth|total|today|annual|year|current|now|there|countrywid)")
 _WORD = re.compile(r"\S+")
 _CLAUSE_END = re.compile(r"[;；。]|(?<![A-Z])[.:]\s")
 
@@ -30,10 +31,14 @@ def counted_in(question: str) -> tuple[Notion, ...]:
 
 
 def is_counted(nouns: Sequence[Notion], sentence: str) -> bool:
-    """Whether a number stands by one of the nouns, in one clause with it, or is said to be `the number of` them."""
-    if any(_is_named(nouns, f"{match['noun']}") for match in _COUNTED.finditer(sentence)):
+    """Whether a number stands by the noun, in one clause with it, or is said to be `the number of` them.
+
+    The noun is the last of the words (`ordinary shares`), but for one that ends as an adverb or names a place at large.
+    """
+    heads = [noun for noun in nouns if not _NO_HEAD.search(noun.said)][-1:] or nouns
+    if any(_is_named(heads, f"{match['noun']}") for match in _COUNTED.finditer(sentence)):
         return True
-    return any(_is_named(nouns, around) for around in _around_numbers(sentence))
+    return any(_is_named(heads, around) for around in _around_numbers(sentence))
 
 
 def _is_named(nouns: Sequence[Notion], text: str) -> bool:

@@ -18,6 +18,7 @@ _JOINED = re.compile(r"(?<=[a-z])[-/](?=[a-z])")
 _AND_ABOVE = re.compile(r"(?ai)\b(?:and|or) (?:above|below|over|higher|lower|up|more|older|younger|less)\b")
 # A row of those who did not, or have none: its other words may all be asked.
 _NEGATION = re.compile(r"(?a)\b(?:no(?!\.)|not|non|none|without|never|excluding|except)\b")
+_FORM = re.compile(r"(?a),? \b(?:Incorporated|Inc|Corporation|Corp|Limited|Ltd|PLC|plc|LLC|GmbH)\b\.?")
 _RANGE = re.compile(r"(?a)(?<!\d)(\d{1,3})\s?[-–]\s?(\d{1,3})(?!\d)")  # of ages, grades, hours: no years
 _IN_BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")
 _PLURAL_ALONE: dict[tuple[str, ...], re.Pattern[str]] = {
@@ -121,7 +122,7 @@ def excess(label: str, notions: Iterable[Notion], asked: Reading | None = None) 
     What stands in brackets, and the words that are `asked` as well, are none of them.
     """
     asked = asked or _NOTHING
-    label = _AND_ABOVE.sub(" ", label)
+    label = _FORM.sub(" ", _AND_ABOVE.sub(" ", label))
     text = reading(_IN_BRACKETS.sub(" ", label) or label)
     named = [name for notion in notions if (name := notion.name_in(text)) is not None]
     latin = frozenset[str]().union(*named)

@@ -253,7 +253,7 @@ def _names_all(candidate: Candidate, asked: Sequence[Anchor], context: Context, 
     """Codes and periods of the question stand in the block or its headings; names anywhere in its document."""
     for kind in ("code", "period"):
         same_kind = [anchor for anchor in asked if anchor.kind == kind]
-        text = candidate.text if kind == "code" else _CITED.sub(" ", candidate.text)
+        text = candidate.text if kind == "code" else _dated(candidate)
         named = [anchor for anchor in same_kind if anchor.is_named_by(text)]
         if same_kind and not named and not (kind == "period" and _is_of_its_time(candidate, same_kind, context)):
             return False
@@ -262,14 +262,32 @@ def _names_all(candidate: Candidate, asked: Sequence[Anchor], context: Context, 
         return True
     said = [anchor for anchor in names if _is_named(anchor, candidate, context, question)]
     others = [anchor for anchor in names if not _is_called(anchor, candidate, context)]
+    if not all(_is_told_beside(anchor, candidate) for anchor in others if _is_where(anchor, question.text)):
+        return False
     if 0 < len(others) < len(names) and not any(_is_told_beside(anchor, candidate) for anchor in others):
         return False  # `Epson's revenue from China`: not all of Epson's
     return any(_is_told_of(anchor, candidate, context, question) for anchor in said)
 
 
+def _dated(candidate: Candidate) -> str:
+    """What says of when the block is: of a row without a year, no heading that names several."""
+    heading = heading_of(candidate.material)
+    row = "\n".join(map(" ".join, candidate.pairs))
+    if candidate.pairs and not year_of(row) and len({part for part in periods_in(heading) if part[0] == "y"}) > 1:
+        return row
+    return _CITED.sub(" ", candidate.text)
+
+
 def _is_called(anchor: Anchor, candidate: Candidate, context: Context) -> bool:
     chunk = candidate.material.chunk
     return any(anchor.is_named_by(text) for text in (chunk.source, *context.called.get(chunk.document_id, ())))
+
+
+def _is_where(anchor: Anchor, text: str) -> bool:
+    """Whether it is asked what is so `in Brazil`; of one among several, `in Brazil and Peru`, nobody knows."""
+    return (
+        re.search(rf"(?ai)\b(?:in|from) (?:the )?{re.escape(anchor.text)}(?!\s*(?:,|and\b|or\b|&))", text) is not None
+    )
 
 
 def _is_told_beside(anchor: Anchor, candidate: Candidate) -> bool:

@@ -36,6 +36,8 @@ _ONLY = re.compile(r"(?ai)\b(?:only|alone)\b")
 _SMALL = re.compile(r"(?a)\d{1,2}")
 _OF_ALL = frozenset({"all"})  # says nothing of which
 _WORDS_ALONE = re.compile(r"(?=.*[^\W\d_]{5})\D+")  # `Straight-line`, and not `n/a`
+_HARDLY = 0.34  # of a header's words: where such columns are blank, they are not the ones that are asked for
+_BLANK = re.compile(r"[-–—\s%]*")
 _LONG_UNIT = 60
 _SCALE_WORDS = (
     r"\b(?:in|expressed in) (?:(?:thousands|millions|billions)(?: of (?:(?-i:[A-Z][A-Za-z.]*) ){0,2}[A-Za-z]+)?"
@@ -95,7 +97,10 @@ def asked_pairs(pairs: Sequence[Pair], question: Request) -> Sequence[Pair] | No
         columns = [each for each in columns if not _WORDS_ALONE.fullmatch(each[1])] or columns
     shares = [_share(header, question) for header, _ in columns]
     best = max(shares, default=0.0)
-    if best and len(question.periods) < 2:
+    hardly = best < _HARDLY and all(
+        _BLANK.fullmatch(cell) for (_, cell), share in zip(columns, shares, strict=True) if share == best
+    )
+    if best and not hardly and len(question.periods) < 2:
         columns = [column for column, share in zip(columns, shares, strict=True) if share == best]
     columns = _of_numbers(columns, question)
     if len(columns) > 1:

@@ -18,7 +18,7 @@ BRACKETED = re.compile(r"\([^)]{1,40}\)|（[^）]{1,40}）")
 LEAD = re.compile(
     r"(?ai)^\s*(?:over|by|in|for|at|to|from|within|after|on|under|up to) (?=(?:how|what|which)\b)"
     r"|\b(?:for|in|during|of) (?:the |its )?(?:(?:fiscal|financial) )?(?:year|quarter|period|months) (?:that )?"
-    r"(?:ended|ending|ends)\b"
+    r"(?:ended|ending|ends)\b|\bwhat (?:share|proportion|fraction) of\b"
 )
 WANTS_DATE = re.compile(r"(?ai)\bwhen\b|\bwhat (?:date|day|year)\b|何时|什么时候|哪一?[天年]|日期|几[号月]")
 WANTS_PERCENT = re.compile(
@@ -30,7 +30,8 @@ WANTS_FIGURE = re.compile(
     r"|\bwhat (?:is|are|was|were)\b.*\b(?:revenues?|sales|income|profits?|expenses?|earnings|assets|liabilities"
     r"|debts?|equity|cash|dividends?|tax(?:es)?|limit|allowance|fee|budget|margins?|charges?|headcount|period"
     r"|deadline|expenditures?|costs|prices|salaries)\b"
-    r"|\bwhat (?:was|were)\b.*\b(?:loans|deposits|borrowings|receivables|inventor(?:y|ies)|investments)\b"
+    r"|\bwhat (?:was|were)\b.*\b(?:loans|deposits|borrowings|receivables|payables|inventor(?:y|ies)|investments"
+    r"|commitments|obligations|charge-offs|recoveries|amorti[sz]ation|depreciation|impairments?)\b"
     r"|多少|几|多久|多长|多大|金额|总额|数量|上限|下限|标准|利润是|收入是"
 )
 # Money, and not what is counted in days, people or pieces: then the question itself says so.
