@@ -405,7 +405,7 @@ def test_e7_compression_never_holds_a_stream_back() -> None:
             received, pieces = b"", response.iter_raw()
             while b"event: delta" not in received:
                 received += next(pieces)
-            assert time.monotonic() - began < 0.5
+            assert time.monotonic() - began < 0.8  # the pause of the answer
             assert b"event: end" not in received
             assert "content-encoding" not in response.headers
 
