@@ -73,6 +73,15 @@ def text_of(events: list[dict[str, Any]]) -> str:
     return "".join(event["data"]["text"] for event in events if event["event"] == "delta")
 
 
+def until_closed(running_: Service) -> None:
+    """Waits until no stream of the upstream is open: a second at most, and what a busy machine takes for it."""
+    began = time.monotonic()
+    while running_.api.open_streams and time.monotonic() < began + 3:
+        time.sleep(0.01)
+    assert time.monotonic() - began < 1.5
+    assert running_.api.open_streams == 0
+
+
 @contextmanager
 def service(*replies: Scripted, silence: float = 5.0, **api_fields: Any) -> Iterator[Service]:
     """A service over one document of two sentences, answered by Claude from the scripted API."""
@@ -141,10 +150,7 @@ def test_e3_the_upstream_ends_within_a_second_of_the_client_leaving(read: int) -
             while not running_.api.open_streams and time.monotonic() < deadline:
                 time.sleep(0.01)
             assert running_.api.open_streams == 1
-        left_at = time.monotonic()
-        while running_.api.open_streams and time.monotonic() < left_at + 3:
-            time.sleep(0.01)
-        assert time.monotonic() - left_at < 1.5  # a second, and what a busy machine takes for it
+        until_closed(running_)
         assert running_.api.left == 1
         assert running_.ask()[-1]["data"]["complete"] is True
         [cut, whole] = running_.library.answers.values()
@@ -250,7 +256,8 @@ def test_silence_of_the_upstream_is_told() -> None:
     """A model that stops talking: an error that may pass, and a closed upstream."""
     with service(replace(GOOD, silence_after=3), silence=0.4) as running_:
         data = running_.ask()[-1]["data"]
-        assert (data["code"], data["retryable"], running_.api.open_streams) == ("model_timeout", True, 0)
+        assert (data["code"], data["retryable"]) == ("model_timeout", True)
+        until_closed(running_)
 
 
 def test_many_answers_at_once_do_not_mix() -> None:
@@ -264,7 +271,7 @@ def test_many_answers_at_once_do_not_mix() -> None:
 
     with service(otherwise=slow) as running_:
         bodies = asyncio.run(all_of_them(running_.base))
-        assert running_.api.open_streams == 0
+        until_closed(running_)
     for body in bodies:
         events = events_of(body)
         assert (text_of(events), events[-1]["data"]["complete"]) == (f"{SAID} [1]", True)
